@@ -1,0 +1,3 @@
+"""AspectRAG: questions with many aspects, answered by optimizable DSPy programs."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""The command line and the views: thin, no method lives here."""

@@ -1,0 +1,1 @@
+"""Passages, where they come from, and the indexes that find them."""

@@ -1,0 +1,1 @@
+"""Readers: one file format each, from a path to documents."""

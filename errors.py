@@ -1,0 +1,37 @@
+"""The one exception that users are meant to read, and the guard that keeps secrets out of what they read."""
+
+import os
+import re
+from collections.abc import Mapping
+
+_SECRET_NAME = re.compile(r"(api[_-]?key|token|secret|password|authorization|credential)", re.IGNORECASE)
+# Shapes of keys that providers echo back in their error messages, whole or shortened.
+_SECRET_SHAPE = re.compile(r"\b(?:sk|pk|hf|gsk|xai|AIza)[-_][\w*.-]{6,}|(?<=Bearer )\S+", re.IGNORECASE)
+_MASK = "***"
+
+
+class AspectragError(Exception):
+    """Something the user can put right: the message says what is wrong and what to do, in one line."""
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a field or environment variable of this name holds a secret (``max_tokens`` and the like do not).
+
+    Example:
+        >>> is_secret_name("api_key"), is_secret_name("max_tokens")
+        (True, False)
+    """
+    return bool(_SECRET_NAME.search(name)) and not name.lower().endswith("tokens")
+
+
+def redact(text: str, environ: Mapping[str, str] = os.environ) -> str:
+    """Return ``text`` with everything that looks like a key masked, and every secret of the environment too.
+
+    Example:
+        >>> redact("Incorrect API key provided: sk-abcdef123456", {})
+        'Incorrect API key provided: ***'
+    """
+    for name, value in environ.items():
+        if len(value) >= 8 and is_secret_name(name):
+            text = text.replace(value, _MASK)
+    return _SECRET_SHAPE.sub(_MASK, text)

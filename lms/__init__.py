@@ -1,0 +1,1 @@
+"""Language-model backends: the embedded one, and model strings for every other."""

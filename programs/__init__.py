@@ -1,0 +1,1 @@
+"""The methods: each a DSPy module composed of typed signatures."""

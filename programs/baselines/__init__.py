@@ -1,0 +1,1 @@
+"""The systems that the methods are compared with."""

@@ -1,0 +1,1 @@
+"""What each language-model call is given and must return: contracts alone, no logic."""

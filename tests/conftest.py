@@ -1,0 +1,39 @@
+"""Every test starts from fresh DSPy settings, an empty cache of its own, and no network."""
+
+import socket
+
+import dspy
+import pytest
+from dspy.dsp.utils.settings import DEFAULT_CONFIG, thread_local_overrides
+
+
+@pytest.fixture(autouse=True)
+def _fresh_dspy():
+    dspy.configure_cache(enable_disk_cache=False, enable_memory_cache=True)
+    yield
+    dspy.settings.configure(**{**DEFAULT_CONFIG, "trace": []})
+    thread_local_overrides.set(type(thread_local_overrides.get())())
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path_factory, monkeypatch, request):
+    """Caches go to a folder of the test; tests of the embedded model share the real one, where the weights are."""
+    if "embedded" not in request.keywords:
+        monkeypatch.setenv("ASPECTRAG_HOME", str(tmp_path_factory.mktemp("home")))
+    for name in ("OPENAI_API_KEY", "ASPECTRAG_LM", "ASPECTRAG_API_BASE", "ASPECTRAG_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch):
+    """Only loopback answers: a test that reaches out fails, wherever it runs."""
+    connect = socket.socket.connect
+
+    def guarded(self, address):
+        if self.family in (socket.AF_INET, socket.AF_INET6) and address[0] not in ("127.0.0.1", "::1", "localhost"):
+            raise OSError(f"tests run without network: connection to {address[0]} refused")
+        return connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+    monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
