@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of text with a stable id.
+    r"""A piece of text with a stable id.
 
     Attributes:
         id: Unique within a corpus.
@@ -18,7 +18,7 @@ class Passage:
 
     Example:
         >>> Passage("a#0", "Danube", "A river.").contents
-        'Danube\\nA river.'
+        'Danube\nA river.'
     """
 
     id: str

@@ -29,5 +29,5 @@ class Ranker(Protocol):
     """A retriever that can also order given passages by another query; every index of this package can."""
 
     def rank(self, query: str, passages: Sequence[Passage], k: int) -> list[Passage]:
-        """Return the best ``min(k, len(passages))`` of ``passages`` for ``query``, ordered by (score descending, id)."""
+        """Return the best ``min(k, len(passages))`` of ``passages`` for ``query``, by (score descending, id)."""
         ...
