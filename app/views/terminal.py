@@ -1,0 +1,101 @@
+"""Answers and traces in the terminal. Texts of documents and models are shown as they are, never as markup."""
+
+from collections.abc import Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
+from rich.tree import Tree
+
+from ...programs.program import Result
+from ...programs.trace import Step, Trace
+
+_STYLES = {"lm": "cyan", "retrieval": "green", "fallback": "yellow", "warning": "yellow", "branch": "blue"}
+_CLIP = 96
+
+
+def answer_view(result: Result, *, streamed: bool = False) -> RenderableType:
+    """The answer, its sources, what the question was held to be, and the fallbacks.
+
+    Args:
+        result: What a program returned.
+        streamed: The answer was printed while it came in, so it is left out here.
+    """
+    parts: list[RenderableType] = [] if streamed else [Text(result.answer or "(no answer)"), Text()]
+    if result.citations:
+        parts.append(Text("Sources", style="bold"))
+        for citation in result.citations:
+            line = Text(f"  [{citation.number}] ", style="green")
+            parts.append(line.append(f"{citation.title or citation.passage_id}", "default").append(
+                f"  {citation.passage_id}", "dim"))  # fmt: skip
+    elif result.passages:
+        parts.append(Text("The answer cites none of its passages.", style="dim"))
+    parts.extend(Text(f"! {fallback.stage}: {fallback.reason}", style="yellow") for fallback in result.fallbacks)
+    return Group(*parts)
+
+
+def trace_view(trace: Trace) -> RenderableType:
+    """The tree of steps: what was called, with what, what came back, and what it cost."""
+    usage = trace.usage
+    seconds = sum(step.seconds for step in trace.steps)
+    total = (
+        f"{usage['lm_calls']} model calls, {usage['prompt_tokens']} + {usage['completion_tokens']} tokens, "
+        f"{usage['cached_calls']} from the cache, {seconds:.1f} s"
+    )
+    tree = Tree(Text.assemble(("Steps", "bold"), ("  " + total, "dim")), guide_style="dim")
+    for step in trace.steps:
+        _grow(tree, step)
+    return tree
+
+
+def _grow(tree: Tree, step: Step) -> None:
+    if step.kind == "module" and len(step.children) == 1 and step.children[0].kind == "lm":
+        # A predictor and its one call are one line; the model's name is the same all the way down.
+        call = step.children[0]
+        _line(tree.add(_head(step, call)), step)
+        return
+    branch = tree.add(_head(step, step))
+    if step.kind != "program":
+        _line(branch, step)
+    for child in step.children:
+        _grow(branch, child)
+
+
+def _head(step: Step, call: Step) -> Text:
+    head = Text.assemble((step.name, _STYLES.get(call.kind, "bold")), (f"  {step.seconds:.2f} s", "dim"))
+    if call.tokens:
+        head.append(f", {call.tokens.get('prompt', 0)} + {call.tokens.get('completion', 0)} tokens", "dim")
+    if call.cached:
+        head.append(", cached", "dim")
+    if step.error:
+        head.append(f"  {_clip(step.error)}", "red")
+    return head
+
+
+def _line(branch: Tree, step: Step) -> None:
+    if step.kind == "retrieval" and isinstance(step.inputs, dict):
+        queries = step.inputs.get("queries") or [step.inputs.get("query", "")]
+        found = step.outputs if "queries" in step.inputs else [step.outputs]
+        for query, passages in zip(queries, found or [[]] * len(queries), strict=False):
+            titles = ", ".join(dict.fromkeys(p["title"] or p["id"] for p in passages or []))
+            branch.add(Text.assemble(_clip(query), (f" -> {_clip(titles) or 'nothing'}", "dim")))
+    elif step.kind in ("fallback", "warning"):
+        branch.add(Text(str(step.outputs), style="yellow"))
+    elif step.kind == "module" and step.outputs is not None:
+        for name, value in step.outputs.items():
+            branch.add(Text.assemble((f"{name}: ", "dim"), _clip(_short(value))))
+
+
+def _short(value: object) -> str:
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return " | ".join(_short(item) for item in value)
+    return str(value)
+
+
+def _clip(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _CLIP else flat[: _CLIP - 1] + "…"
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console that prints texts as they are."""
+    return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=not stderr)

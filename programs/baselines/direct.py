@@ -1,0 +1,26 @@
+"""The closed-book baseline: the language model alone."""
+
+from typing import ClassVar
+
+import dspy
+
+from ...data.index.retriever import Retriever
+from ...signatures import AnswerDirectly
+from ..blocks.answering import generate
+from ..program import Config, Program, Result, result
+
+
+class Direct(Program):
+    """One call, no retrieval: what the model knows. A retriever is accepted, as everywhere, and not used."""
+
+    retrieves: ClassVar[bool] = False
+
+    def __init__(self, config: Config | None = None, retriever: Retriever | None = None) -> None:
+        super().__init__(config, retriever)
+        self.answer = dspy.Predict(AnswerDirectly)
+
+    def forward(self, question: str) -> Result:
+        """Answer without passages."""
+        question = self.check(question)
+        answer = generate("answer", self.answer, self.config.max_attempts, question=question)
+        return result(answer, route="direct", steps=0)

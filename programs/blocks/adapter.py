@@ -1,0 +1,52 @@
+"""How a signature is put to a language model, chosen by what the model can do."""
+
+import json
+from typing import Any, get_origin
+
+import dspy
+import json_repair
+from dspy.utils.exceptions import AdapterParseError
+
+
+class TolerantChatAdapter(dspy.ChatAdapter):
+    """Chat format that also accepts the same answer given as JSON, without a second call.
+
+    Small models often answer in fenced JSON, a bare list, or with words around it. DSPy would ask again; the answer is
+    already there. A second call is left to the bounded retries of the stage.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(use_json_adapter_fallback=False)
+
+    def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
+        """Read the marked fields, or failing that JSON anywhere in the text.
+
+        Raises:
+            AdapterParseError: Neither reading gives every output field its type.
+        """
+        try:
+            return super().parse(signature, completion)
+        except AdapterParseError as first:
+            try:
+                return dspy.JSONAdapter().parse(signature, _as_object(signature, completion))
+            except (AdapterParseError, ValueError):
+                raise first from None
+
+
+def _as_object(signature: type[dspy.Signature], completion: str) -> str:
+    """Where one list is asked for and a bare list is given, name it."""
+    names = list(signature.output_fields)
+    if len(names) == 1 and get_origin(signature.output_fields[names[0]].annotation) is list:
+        start, end = completion.find("["), completion.rfind("]")
+        items = json_repair.loads(completion[start : end + 1]) if 0 <= start < end else None
+        if isinstance(items, list) and items:
+            return json.dumps({names[0]: items}, ensure_ascii=False)
+    return completion
+
+
+_CHAT, _JSON = TolerantChatAdapter(), dspy.JSONAdapter()
+
+
+def adapter_for(lm: dspy.BaseLM) -> dspy.Adapter:
+    """JSON under a schema where the model can be held to one, the tolerant chat format elsewhere."""
+    return _JSON if lm.supports_response_schema and "response_format" in lm.supported_params else _CHAT

@@ -1,0 +1,48 @@
+"""Citations: the numbers in square brackets of an answer, and the passages that they point to."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...data.passages import Passage
+
+_MARK = re.compile(r"\s*\[(\d+(?:\s*[,;]\s*\d+)*)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A number that the answer cites, and the passage that was given under it."""
+
+    number: int
+    passage_id: str
+    title: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready form."""
+        return {"number": self.number, "passage_id": self.passage_id, "title": self.title}
+
+
+def renumber(text: str, shown: Sequence[Passage], all_passages: Sequence[Passage]) -> str:
+    """Rewrite citations of ``shown`` into citations of ``all_passages``; numbers that point nowhere are taken out.
+
+    Example:
+        >>> a, b = Passage("a", "A", "x"), Passage("b", "B", "y")
+        >>> renumber("So it is [1], [7].", [b], [a, b])
+        'So it is [2],.'
+    """
+    place = {passage.text: n for n, passage in enumerate(all_passages, 1)}
+
+    def replace(match: re.Match[str]) -> str:
+        numbers = [int(n) for n in re.findall(r"\d+", match[1])]
+        known = [place[shown[n - 1].text] for n in numbers if 1 <= n <= len(shown)]
+        space = match[0][: len(match[0]) - len(match[0].lstrip())]
+        return space + "".join(f"[{n}]" for n in dict.fromkeys(known)) if known else ""
+
+    return _MARK.sub(replace, text).strip()
+
+
+def citations(answer: str, passages: Sequence[Passage]) -> list[Citation]:
+    """The passages that ``answer`` cites, each once, by number."""
+    numbers = {int(n) for mark in _MARK.findall(answer) for n in re.findall(r"\d+", mark)}
+    return [Citation(n, passages[n - 1].id, passages[n - 1].title) for n in sorted(numbers) if 1 <= n <= len(passages)]

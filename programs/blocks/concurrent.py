@@ -1,0 +1,53 @@
+"""Independent parts of a question, side by side."""
+
+import contextvars
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import dspy
+
+from ..trace import step
+
+Item = TypeVar("Item")
+Outcome = TypeVar("Outcome")
+
+# Lists in DSPy's settings that calls append to: each branch gets its own, joined in item order afterwards.
+_COLLECTED = ("trace", "fallbacks")
+
+
+def run_all(work: Callable[[Item], Outcome], items: Sequence[Item], name: str) -> list[Outcome]:
+    """Apply ``work`` to every item at once and return the results in the order of the items.
+
+    Each item runs in a thread of its own that sees the caller's DSPy context. Nothing depends on which finishes first:
+    results, fallbacks, DSPy's own trace and the branches of ours are put down in item order. Where items fail, all are
+    waited for and the first failure, in item order, is raised.
+
+    Args:
+        work: Called once per item.
+        items: The parts; none gives an empty list.
+        name: What a part is called in the trace.
+    """
+    shared: dict[str, list] = {key: value for key in _COLLECTED if (value := dspy.settings.get(key)) is not None}
+    own: list[dict[str, list]] = [{key: [] for key in shared} for _ in items]
+
+    def branch(index: int, entry: Any) -> Outcome:
+        # Streaming goes from one thread to one listener: only the final answer, outside of branches, may use it.
+        with entry as current, dspy.context(**own[index], send_stream=None):
+            current.outputs = outcome = work(items[index])
+        return outcome
+
+    # The steps are made here, in order, and entered by whichever thread runs them.
+    entries = [step("branch", f"{name} {n}", item) for n, item in enumerate(items, 1)]
+    if len(items) <= 1:
+        outcomes = [branch(index, entry) for index, entry in enumerate(entries)]
+    else:
+        with ThreadPoolExecutor(max_workers=len(items), thread_name_prefix=name) as pool:
+            futures = [
+                pool.submit(contextvars.copy_context().run, branch, index, entry) for index, entry in enumerate(entries)
+            ]
+        outcomes = [future.result() for future in futures]
+    for key, value in shared.items():
+        for lists in own:
+            value.extend(lists[key])
+    return outcomes

@@ -1,0 +1,89 @@
+"""Passages on their way from the retriever to the model: found, merged, ordered, fitted, numbered."""
+
+import re
+from collections.abc import Sequence
+
+import dspy
+
+from ...data.index.retriever import Ranker, Retriever
+from ...data.passages import Passage
+from ..trace import note, step
+
+# Room kept free for instructions, demos and the answer when passages are fitted to a context window.
+PROMPT_TOKENS, ANSWER_TOKENS = 1000, 512
+
+
+def retrieve(retriever: Retriever, queries: Sequence[str], k: int) -> list[list[Passage]]:
+    """Search for all queries in one batch, as one step of the trace."""
+    with step("retrieval", type(retriever).__name__, {"queries": list(queries), "k": k}) as own:
+        found = retriever.search(queries, k)
+        own.outputs = [[passage.to_dict() for passage in passages] for passages in found]
+    return found
+
+
+def merge(lists: Sequence[Sequence[Passage]]) -> list[Passage]:
+    """All passages of several lists, first come first; a text that was there already is dropped."""
+    merged: dict[str, Passage] = {}
+    for passages in lists:
+        for passage in passages:
+            merged.setdefault(passage.text, passage)
+    return list(merged.values())
+
+
+def rerank(retriever: Retriever, query: str, passages: Sequence[Passage], k: int) -> list[Passage]:
+    """The best ``k`` passages for ``query``; a retriever that cannot rank keeps its own scores, with a warning."""
+    if not isinstance(retriever, Ranker):
+        note("warning", "rerank", f"{type(retriever).__name__} cannot rank: passages keep the order they were found in")
+        return list(passages[:k])
+    with step("retrieval", f"{type(retriever).__name__}.rank", {"query": query, "passages": len(passages)}) as own:
+        ranked = retriever.rank(query, passages, k)
+        own.outputs = [passage.to_dict() for passage in ranked]
+    return ranked
+
+
+def estimate_tokens(text: str) -> int:
+    """A cautious guess where the model cannot count: 3 letters a token, and one for each sign of a dense script.
+
+    Example:
+        >>> estimate_tokens("abcdef"), estimate_tokens("团队协作")
+        (2, 4)
+    """
+    dense = len(re.findall(r"[\u2e80-\ud7ff\uf900-\ufaff\U0001f000-\U0003ffff]", text))
+    return dense + -(-(len(text) - dense) // 3)
+
+
+def count_tokens(lm: dspy.BaseLM, text: str) -> int:
+    """Tokens of ``text``, counted by the model's own tokenizer where it offers one."""
+    counter = getattr(lm, "count_tokens", None)
+    return int(counter(text)) if callable(counter) else estimate_tokens(text)  # pyright: ignore[reportArgumentType]
+
+
+def fit(passages: Sequence[Passage], question: str, lm: dspy.BaseLM) -> list[Passage]:
+    """Drop passages from the end until the rest fits the model's context window, with a warning in the trace.
+
+    The window is the ``context_window`` of the language model, in tokens; where that is unknown nothing is dropped.
+    """
+    window = getattr(lm, "context_window", None)
+    if not window:
+        return list(passages)
+    answer = (getattr(lm, "kwargs", {}) or {}).get("max_tokens") or ANSWER_TOKENS
+    room = window - PROMPT_TOKENS - answer - count_tokens(lm, question)
+    kept = list(passages)
+    sizes = [count_tokens(lm, text) for text in numbered(kept)]
+    while len(kept) > 1 and sum(sizes) > room:
+        kept.pop()
+        sizes.pop()
+    if len(kept) < len(passages):
+        note("warning", "budget", f"{len(passages) - len(kept)} of {len(passages)} passages left out: "
+             f"the context window is {window} tokens")  # fmt: skip
+    return kept
+
+
+def numbered(passages: Sequence[Passage]) -> list[str]:
+    """What the model is shown: each passage with the number it is cited by.
+
+    Example:
+        >>> numbered([Passage("a", "Danube", "A river.")])
+        ['[1] Danube: A river.']
+    """
+    return [f"[{n}] {p.title}: {p.text}" if p.title else f"[{n}] {p.text}" for n, p in enumerate(passages, 1)]

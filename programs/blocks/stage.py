@@ -1,0 +1,79 @@
+"""A stage: one predictor called with bounded retries, on the language model of its role."""
+
+from collections.abc import Callable
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import dspy
+from dspy.utils.exceptions import AdapterParseError
+
+from .adapter import adapter_for
+
+Accepted = TypeVar("Accepted")
+
+
+class RejectedOutputError(Exception):
+    """Raised by an ``accept`` function: the output has the right types and still is of no use."""
+
+
+class StageError(Exception):
+    """No attempt gave a usable output; the program takes its simpler path.
+
+    Attributes:
+        stage: The stage's attribute name in its program.
+        reason: Why the last attempt was refused.
+        text: What the model said last, as text; may be empty.
+    """
+
+    def __init__(self, stage: str, reason: str, text: str = "") -> None:
+        super().__init__(f"{stage}: {reason}")
+        self.stage, self.reason, self.text = stage, reason, text
+
+
+def lm_of(stage: str) -> dspy.BaseLM:
+    """The language model of a stage: its own in the ``roles`` setting, else the one in force.
+
+    with dspy.context(lm=large, roles={"classify": small}):
+        program(question=...)
+    """
+    lm = (dspy.settings.get("roles") or {}).get(stage) or dspy.settings.lm
+    if lm is None:
+        raise ValueError("no language model is set: dspy.configure(lm=aspectrag.lms.load('embedded'))")
+    return lm
+
+
+@contextmanager
+def stage_context(stage: str) -> Any:
+    """The language model of the stage and the adapter that suits it; an adapter set by the caller stays."""
+    lm = lm_of(stage)
+    with dspy.context(lm=lm, adapter=dspy.settings.adapter or adapter_for(lm)):
+        yield
+
+
+def call_stage(
+    stage: str,
+    predictor: dspy.Module,
+    accept: Callable[[dspy.Prediction], Accepted],
+    attempts: int,
+    **inputs: Any,
+) -> Accepted:
+    """Call a predictor until ``accept`` takes its output, at most ``attempts`` times.
+
+    The first attempt runs with the model's own settings; later ones sample at temperature 1 under a fresh rollout id,
+    since the same request would only bring the same answer, out of the cache.
+
+    Raises:
+        StageError: No attempt was accepted.
+        dspy.LMError: The model could not be reached or refused to answer; not a matter of what it said.
+    """
+    failure = StageError(stage, "no attempt was made")
+    with stage_context(stage):
+        for attempt in range(attempts):
+            retry = {"config": {"rollout_id": attempt, "temperature": 1.0}} if attempt else {}
+            try:
+                return accept(predictor(**inputs, **retry))
+            except AdapterParseError as exc:
+                failure = StageError(stage, "the output does not parse", exc.lm_response or "")
+            except RejectedOutputError as exc:
+                failure = StageError(stage, str(exc))
+    raise failure

@@ -1,0 +1,226 @@
+"""The base of all programs: configuration, result, trace, and a folder that loads anywhere."""
+
+import dataclasses
+import functools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import dspy
+import ujson
+
+from ..data.index.retriever import Retriever
+from ..data.passages import Passage
+from ..errors import AspectragError
+from .blocks.answering import SubQuestion
+from .blocks.citations import citations
+from .blocks.passages import count_tokens
+from .trace import Trace, record
+
+FORMAT_VERSION = 1
+# Longer than any question; asked of a model whose context window is unknown.
+MAX_QUESTION_TOKENS = 8000
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    """What all programs can be told.
+
+    Attributes:
+        k: Passages per query.
+        max_attempts: Calls of a stage before its simpler path is taken.
+    """
+
+    k: int = 5
+    max_attempts: int = 3
+
+    def __post_init__(self) -> None:
+        for name in ("k", "max_attempts"):
+            if getattr(self, name) < 1:
+                raise AspectragError(f"{name} must be at least 1, not {getattr(self, name)}")
+
+
+class Result(dspy.Prediction):
+    """What a program returns: a ``dspy.Prediction`` with all intermediate values, and the trace beside them.
+
+    Fields: ``answer``, ``route`` (question type or complexity), ``sub_questions``, ``passages`` (the numbers of the
+    answer's citations point into this list), ``citations``, ``steps`` (retrieval-generation cycles), ``fallbacks``.
+    """
+
+    _trace: Trace
+
+    @property
+    def trace(self) -> Trace:
+        """Every step of the call."""
+        return self._trace
+
+    @property
+    def usage(self) -> dict[str, int]:
+        """Language-model calls and tokens of the call; see :attr:`Trace.usage`."""
+        return self._trace.usage
+
+
+def result(
+    answer: str,
+    *,
+    route: str,
+    passages: Sequence[Passage] = (),
+    sub_questions: Sequence[SubQuestion] = (),
+    steps: int,
+) -> Result:
+    """Put a result together, with the citations of the answer and the fallbacks of the call that is running."""
+    return Result(
+        answer=answer,
+        route=route,
+        sub_questions=list(sub_questions),
+        passages=list(passages),
+        citations=citations(answer, passages),
+        steps=steps,
+        fallbacks=list(dspy.settings.get("fallbacks") or []),
+    )
+
+
+class Program(dspy.Module):
+    """A method: predictors as attributes, ``forward(question) -> Result``.
+
+    Subclasses set ``config_class``, make their predictors in ``__init__`` and nothing else there, and write
+    ``forward``. Language models come from ``dspy.context(lm=...)``, or per stage from ``dspy.context(roles=...)``.
+
+    Args:
+        config: Frozen, saved beside the state; ``None`` for the defaults.
+        retriever: Where passages come from; ``None`` for a program that retrieves nothing.
+    """
+
+    config_class: ClassVar[type[Config]] = Config
+    retrieves: ClassVar[bool] = True
+
+    def __init__(self, config: Config | None = None, retriever: Retriever | None = None) -> None:
+        super().__init__()
+        if self.retrieves and retriever is None:
+            raise AspectragError(f"{type(self).__name__} needs a retriever: pass an index, such as open_index(folder)")
+        self.config = config or self.config_class()
+        self.retriever = retriever
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Result:
+        """Answer a question; see :class:`Result`.
+
+        Raises:
+            AspectragError: The question is blank or too long.
+            dspy.LMError: The language model cannot be reached or refuses to answer.
+        """
+        with record(self) as trace, dspy.context(fallbacks=[]):
+            out = super().__call__(*args, **kwargs)
+        return self._with_trace(out, trace)
+
+    async def acall(self, *args: Any, **kwargs: Any) -> Result:
+        """The same, awaited: the program runs in a worker thread, so both ways give the same answer."""
+        with record(self) as trace, dspy.context(fallbacks=[]):
+            out = await super().acall(*args, **kwargs)
+        return self._with_trace(out, trace)
+
+    async def aforward(self, **kwargs: Any) -> Result:
+        """Run ``forward`` in a worker thread that sees the same DSPy context."""
+        # Taken from the class: DSPy warns when ``forward`` is reached through an instance.
+        forward: Any = functools.partial(type(self).forward, self)  # pyright: ignore[reportFunctionMemberAccess]
+        return await dspy.asyncify(forward)(**kwargs)
+
+    def check(self, question: Any) -> str:
+        """Return the question, stripped.
+
+        Raises:
+            AspectragError: It is not text, blank, or longer than half of what the model reads.
+        """
+        if not isinstance(question, str) or not question.strip():
+            raise AspectragError("the question is empty: ask something")
+        lm = dspy.settings.lm
+        limit = (getattr(lm, "context_window", None) or 2 * MAX_QUESTION_TOKENS) // 2
+        # A token is at most a few signs of text: no need to count what cannot be too long.
+        if len(question) > limit and lm is not None and (tokens := count_tokens(lm, question)) > limit:
+            raise AspectragError(
+                f"the question has about {tokens} tokens, the model takes {limit}: shorten it, "
+                "and give long material as documents instead"
+            )
+        return question.strip()
+
+    def save(self, path: str | Path, *args: Any, meta: dict[str, Any] | None = None, **kwargs: Any) -> None:
+        """Write the program to a folder: ``state.json``, ``config.json``, ``manifest.json``; no pickle.
+
+        A path that ends in ``.json`` gets DSPy's bare state, which DSPy's own optimizers ask for.
+
+        Args:
+            path: The folder; made where it is missing.
+            args: Handed to DSPy for a bare state.
+            meta: What produced the program (language model, optimizer, metric, scores, data hash); kept in the
+                manifest.
+            kwargs: As ``args``.
+        """
+        folder = Path(path)
+        if folder.suffix == ".json" or kwargs.get("save_program"):
+            super().save(path, *args, **kwargs)
+            return
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(folder / "config.json", dataclasses.asdict(self.config))
+        _write(folder / "state.json", self.dump_state())
+        _write(folder / "manifest.json", {**self._identity(), "dspy": dspy.__version__, "meta": meta or {}})
+
+    @classmethod
+    def load(  # pyright: ignore[reportIncompatibleMethodOverride] - a state without its class cannot be checked
+        cls, path: str | Path, retriever: Retriever | None = None
+    ) -> Self:
+        """Read a program that :meth:`save` wrote.
+
+        Raises:
+            AspectragError: The folder is none, is of another class, or its predictors or fields differ; says which.
+        """
+        folder = Path(path)
+        try:
+            saved, config, state = (
+                ujson.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+                for name in ("manifest", "config", "state")
+            )
+        except (OSError, ValueError) as exc:
+            raise AspectragError(f"{folder} holds no saved program ({exc}): give a folder that save() wrote") from None
+        try:
+            program = cls(cls.config_class(**config), retriever)
+        except TypeError as exc:
+            raise AspectragError(f"{folder}: its config does not fit {cls.__name__} ({exc})") from None
+        program._compare(saved, folder)
+        program.load_state(state)
+        return program
+
+    def _identity(self) -> dict[str, Any]:
+        """What must agree between a saved state and the class that loads it; DSPy itself checks positions alone."""
+        predictors = {}
+        for name, predictor in self.named_predictors():
+            signature: Any = predictor.signature
+            predictors[name] = {"inputs": list(signature.input_fields), "outputs": list(signature.output_fields)}
+        return {"format": FORMAT_VERSION, "class": type(self).__name__, "predictors": predictors}
+
+    def _compare(self, saved: dict[str, Any], folder: Path) -> None:
+        ours = self._identity()
+        for key in ("format", "class"):
+            if saved.get(key) != ours[key]:
+                raise AspectragError(
+                    f"{folder}: {key} is {saved.get(key)!r}, this program's is {ours[key]!r}: compile it again"
+                )
+        theirs = saved.get("predictors", {})
+        for name in sorted(theirs.keys() | ours["predictors"].keys()):
+            if theirs.get(name) != ours["predictors"].get(name):
+                raise AspectragError(
+                    f"{folder}: predictor {name!r} was saved with fields {theirs.get(name)}, "
+                    f"this program has {ours['predictors'].get(name)}: compile it again"
+                )
+
+    @staticmethod
+    def _with_trace(out: Any, trace: Trace) -> Result:
+        out._trace = trace
+        if dspy.settings.track_usage:
+            out.set_lm_usage(trace.usage_by_model())
+        return out
+
+
+def _write(path: Path, record: dict[str, Any]) -> None:
+    text = ujson.dumps(record, ensure_ascii=False, escape_forward_slashes=False, indent=2)
+    temporary = path.with_suffix(".tmp")
+    temporary.write_text(text + "\n", encoding="utf-8")
+    temporary.replace(path)

@@ -1,0 +1,284 @@
+"""The trace: every step of a program call, as a tree, complete under threads and on exceptions.
+
+A :class:`Recorder` listens to DSPy's callbacks for modules and language-model calls; the blocks add what DSPy does not
+know of: retrievals, branches that run side by side, and fallbacks. Whoever wants the trace of a call that may fail
+records it himself:
+
+    >>> with record() as trace:
+    ...     pass
+    >>> trace.usage["lm_calls"]
+    0
+"""
+
+import dataclasses
+import itertools
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import dspy
+import pydantic
+import ujson
+from dspy.utils.callback import ACTIVE_CALL_ID, BaseCallback
+from dspy.utils.usage_tracker import UsageTracker
+
+from ..errors import is_secret_name, redact
+
+
+@dataclass(slots=True)
+class Step:
+    """One step and the steps inside it.
+
+    Attributes:
+        kind: ``program``, ``module``, ``lm``, ``retrieval``, ``branch`` (one of several run side by side),
+            ``fallback`` or ``warning``.
+        name: The stage's attribute name in its program, the model's name, the retriever's class, ...
+        inputs: What it was given; outputs: what came back (``None`` where it failed).
+        started: Wall-clock time, seconds since the epoch; ``seconds``: how long it took.
+        error: ``Type: message`` of the exception that ended it.
+        tokens: ``prompt`` and ``completion`` counts of a language-model call; empty where the backend gave none.
+        cached: Whether a language-model call was answered from the cache.
+    """
+
+    kind: str
+    name: str
+    inputs: Any = None
+    outputs: Any = None
+    started: float = 0.0
+    seconds: float = 0.0
+    error: str | None = None
+    tokens: dict[str, int] = field(default_factory=dict)
+    cached: bool | None = None
+    children: list["Step"] = field(default_factory=list)
+
+    def walk(self) -> Iterator["Step"]:
+        """This step and all inside it, depth first."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready form, free of secrets."""
+        record = {f.name: plain(getattr(self, f.name)) for f in dataclasses.fields(self) if f.name != "children"}
+        return {**record, "children": [child.to_dict() for child in self.children]}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> "Step":
+        """The inverse of :meth:`to_dict`, up to types that JSON does not have."""
+        return cls(**{**record, "children": [cls.from_dict(child) for child in record["children"]]})
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The steps of one recording, outermost first."""
+
+    steps: list[Step] = field(default_factory=list)
+
+    def walk(self) -> Iterator[Step]:
+        """All steps, depth first."""
+        return itertools.chain.from_iterable(step.walk() for step in self.steps)
+
+    @property
+    def usage(self) -> dict[str, int]:
+        """Calls and tokens that were really spent: cached calls cost nothing and are counted apart.
+
+        Returns:
+            ``lm_calls``, ``prompt_tokens``, ``completion_tokens`` and ``cached_calls``.
+        """
+        calls = [step for step in self.walk() if step.kind == "lm"]
+        return {
+            "lm_calls": sum(not step.cached for step in calls),
+            "prompt_tokens": sum(step.tokens.get("prompt", 0) for step in calls),
+            "completion_tokens": sum(step.tokens.get("completion", 0) for step in calls),
+            "cached_calls": sum(bool(step.cached) for step in calls),
+        }
+
+    def usage_by_model(self) -> dict[str, dict[str, int]]:
+        """Tokens per model in DSPy's form, as ``Prediction.get_lm_usage`` gives them."""
+        usage: dict[str, dict[str, int]] = {}
+        for call in (step for step in self.walk() if step.kind == "lm" and step.tokens):
+            spent = usage.setdefault(call.name, {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0})
+            for ours, theirs in (("prompt", "prompt_tokens"), ("completion", "completion_tokens")):
+                spent[theirs] += call.tokens[ours]
+                spent["total_tokens"] += call.tokens[ours]
+        return usage
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready form, free of secrets."""
+        return {"usage": self.usage, "steps": [step.to_dict() for step in self.steps]}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> "Trace":
+        """The inverse of :meth:`to_dict`."""
+        return cls([Step.from_dict(step) for step in record["steps"]])
+
+    def save(self, path: str | Path) -> None:
+        """Write the trace as JSON."""
+        text = ujson.dumps(self.to_dict(), ensure_ascii=False, escape_forward_slashes=False, indent=1)
+        Path(path).write_text(text + "\n", encoding="utf-8", errors="replace")
+
+
+class Recorder(BaseCallback, UsageTracker):
+    """Builds a trace out of DSPy's callbacks; :func:`record` puts it to work.
+
+    It is DSPy's usage tracker too: that hook alone is called inside each language-model call, with its tokens, and not
+    called where the cache answered.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.trace = Trace()
+        self._open: dict[str, Step] = {}
+        self._clock: dict[str, float] = {}
+        self._names: dict[int, str] = {}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Recorder":
+        """Shared: DSPy copies usage trackers for its workers, and would lose what they count."""
+        return self
+
+    def name_stages(self, program: dspy.Module) -> None:
+        """Let the modules inside ``program`` appear under their attribute names."""
+        for name, module in program.named_sub_modules(dspy.Module):
+            if module is not program:
+                self._names[id(module)] = name.removeprefix("self.")
+
+    def add(self, step: Step, call_id: str | None = None) -> None:
+        """Append a step to the one now running, and keep it open under ``call_id``."""
+        step.started = step.started or time.time()
+        parent = self._open.get(ACTIVE_CALL_ID.get() or "")
+        (parent.children if parent else self.trace.steps).append(step)
+        if call_id:
+            self._open[call_id], self._clock[call_id] = step, time.perf_counter()
+
+    def restart(self, call_id: str) -> None:
+        """Start the clock of an open step now."""
+        self._clock[call_id], self._open[call_id].started = time.perf_counter(), time.time()
+
+    def close(self, call_id: str, outputs: Any, exception: BaseException | None) -> Step | None:
+        """End the step opened under ``call_id``."""
+        step = self._open.pop(call_id, None)
+        if step:
+            step.seconds = time.perf_counter() - self._clock.pop(call_id)
+            step.outputs = outputs
+            step.error = f"{type(exception).__name__}: {exception}" if exception is not None else None
+        return step
+
+    def on_module_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: D102
+        name = self._names.get(id(instance))
+        step = Step("module" if name else "program", name or type(instance).__name__, inputs.get("kwargs") or inputs)
+        self.add(step, call_id)
+
+    def on_module_end(self, call_id: str, outputs: Any, exception: BaseException | None = None) -> None:  # noqa: D102
+        self.close(call_id, outputs, exception)
+
+    def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: D102
+        self.add(Step("lm", instance.model, {k: v for k, v in inputs.items() if v}, cached=True), call_id)
+
+    def on_lm_end(self, call_id: str, outputs: Any, exception: BaseException | None = None) -> None:  # noqa: D102
+        step = self.close(call_id, outputs, exception)
+        if step and exception is not None:
+            step.cached = False
+
+    def add_usage(self, lm: str, usage_entry: dict[str, Any]) -> None:
+        """Count the tokens of the call that is running."""
+        super().add_usage(lm, usage_entry)
+        step = self._open.get(ACTIVE_CALL_ID.get() or "")
+        if step:
+            step.cached = False
+            for ours, theirs in (("prompt", "prompt_tokens"), ("completion", "completion_tokens")):
+                step.tokens[ours] = step.tokens.get(ours, 0) + int(usage_entry.get(theirs) or 0)
+
+
+@contextmanager
+def record(program: dspy.Module | None = None) -> Iterator[Trace]:
+    """Record every DSPy call inside the block; inside another recording, join that one.
+
+    Args:
+        program: Its stages appear under their attribute names.
+    """
+    outer, recorder = dspy.settings.usage_tracker, active_recorder()
+    joined = recorder is not None
+    recorder = recorder or Recorder()
+    if program is not None:
+        recorder.name_stages(program)
+    if joined:
+        yield recorder.trace
+        return
+    try:
+        with dspy.context(callbacks=[*dspy.settings.callbacks, recorder], usage_tracker=recorder):
+            yield recorder.trace
+    finally:
+        for lm, entries in recorder.usage_data.items() if outer else ():
+            for entry in entries:
+                outer.add_usage(lm, entry)
+
+
+def active_recorder() -> Recorder | None:
+    """The recorder that listens here, if any."""
+    return next((c for c in dspy.settings.callbacks if isinstance(c, Recorder)), None)
+
+
+@contextmanager
+def _entered(recorder: Recorder | None, own: Step, call_id: str) -> Iterator[Step]:
+    if recorder is None:
+        yield own
+        return
+    recorder.restart(call_id)
+    token = ACTIVE_CALL_ID.set(call_id)  # pyright: ignore[reportArgumentType] - declared without its type
+    error: BaseException | None = None
+    try:
+        yield own
+    except BaseException as exc:
+        error = exc
+        raise
+    finally:
+        ACTIVE_CALL_ID.reset(token)
+        recorder.close(call_id, own.outputs, error)
+
+
+def step(kind: str, name: str, inputs: Any = None) -> AbstractContextManager[Step]:
+    """A step of our own around a block; set its ``outputs`` inside.
+
+    Its place in the tree is where this is called; the block may run later, and in another thread.
+    """
+    own, call_id, recorder = Step(kind, name, inputs), uuid.uuid4().hex, active_recorder()
+    if recorder:
+        recorder.add(own, call_id)
+    return _entered(recorder, own, call_id)
+
+
+def note(kind: str, name: str, text: str) -> None:
+    """Record a ``fallback`` or ``warning`` where it happened."""
+    recorder = active_recorder()
+    if recorder:
+        recorder.add(Step(kind, name, outputs=text))
+
+
+def plain(value: Any) -> Any:
+    """Turn a value into what JSON can hold: secrets masked, numbers of numpy unwrapped, the rest as text.
+
+    Example:
+        >>> plain({"api_key": "abc", "k": 5})
+        {'api_key': '***', 'k': 5}
+    """
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, pydantic.BaseModel):
+        return plain(value.model_dump())
+    if isinstance(value, (dspy.Example, dspy.Prediction)):
+        return plain(value.toDict())
+    if hasattr(value, "to_dict"):
+        return plain(value.to_dict())
+    if isinstance(value, Mapping):
+        return {str(k): "***" if is_secret_name(str(k)) and v else plain(v) for k, v in value.items()}
+    if isinstance(value, (Sequence, set, frozenset)):
+        return [plain(item) for item in value]
+    if hasattr(value, "tolist"):  # numpy scalars and arrays
+        return plain(value.tolist())
+    return redact(str(value))
