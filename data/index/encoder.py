@@ -124,8 +124,17 @@ class SentenceEncoder:
             if self._model is None:
                 self._model = _load(self.folder, self._device)
             return self._model.encode(
-                list(texts), prompt=prompt, batch_size=self._batch_size, show_progress_bar=False, convert_to_numpy=True
+                list(map(readable, texts)),
+                prompt=prompt,
+                batch_size=self._batch_size,
+                show_progress_bar=False,
+                convert_to_numpy=True,
             )
+
+
+def readable(text: str) -> str:
+    """The text with lone surrogates, which tokenizers refuse, replaced by question marks."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def as_encoder(encoder: "Encoder | str | Path") -> Encoder:

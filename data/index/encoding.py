@@ -15,7 +15,8 @@ from .store import PassageStore
 SHARD_SIZE = 2048
 """Passages per shard: what a killed build repeats at most, and what memory holds at once."""
 
-_SAMPLE = 32
+_SAMPLE = 64
+_SAMPLE_BATCH = 8
 
 
 def encode_store(
@@ -27,7 +28,7 @@ def encode_store(
     known: Vectors | None = None,
     report: Callable[[str], None],
     progress: bool = True,
-    shard_size: int = SHARD_SIZE,
+    shard_size: int | None = None,
 ) -> int:
     """Encode all passages of a store into one ``.npy`` file of unit vectors, ``[count, dimension]`` float32.
 
@@ -42,7 +43,7 @@ def encode_store(
         known: Vectors of the first rows, which are then not encoded again.
         report: Receives the expected time and the disk need, in one line, before the work starts.
         progress: Whether to show a progress bar.
-        shard_size: Passages per shard.
+        shard_size: Passages per shard; ``SHARD_SIZE``, if not given.
 
     Returns:
         The dimension; 0 for a store without passages.
@@ -53,7 +54,7 @@ def encode_store(
     shards.mkdir(parents=True, exist_ok=True)
     start = 0 if known is None else len(known)
     paths: list[tuple[range, Path]] = []
-    for rows in _blocks(start, len(store), shard_size):
+    for rows in _blocks(start, len(store), shard_size or SHARD_SIZE):
         paths.append((rows, shards / f"{_shard_key(store, rows, encoder)}.npy"))
     pending = [(rows, path) for rows, path in paths if not path.is_file()]
     _encode_pending(store, encoder, pending, None if known is None else known.shape[1], report, progress)
@@ -103,14 +104,17 @@ def _measure(
 ) -> tuple[float, int]:
     """Expected seconds for all pending shards, from a small batch spread over them, and the dimension."""
     rows = [row for block, _ in pending for row in block]
-    sample = [
-        store.passage(rows[i]).contents for i in np.linspace(0, len(rows) - 1, min(len(rows), _SAMPLE)).astype(int)
-    ]
+    places = np.linspace(0, len(rows) - 1, min(len(rows), _SAMPLE)).astype(int)
+    # Like batches of a shard, those of the sample hold texts of similar length: a mixed one would be mostly padding.
+    sample = sorted((store.passage(rows[place]).contents for place in places), key=len)
     name = encoder.identity.name
     encoder.encode_passages(sample[:1])  # the first call also loads the model
     begun = time.perf_counter()
-    vectors = unit_rows(encoder.encode_passages(sample), len(sample), dimension, name)
-    return (time.perf_counter() - begun) / len(sample) * len(rows), vectors.shape[1]
+    for first in range(0, len(sample), _SAMPLE_BATCH):
+        batch = sample[first : first + _SAMPLE_BATCH]
+        dimension = unit_rows(encoder.encode_passages(batch), len(batch), dimension, name).shape[1]
+    assert dimension is not None, "a sample has at least one text"
+    return (time.perf_counter() - begun) / len(sample) * len(rows), dimension
 
 
 def _join(paths: list[tuple[range, Path]], known: Vectors | None, count: int, target: Path) -> int:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ...errors import AspectragError
 from ..passages import Passage
-from .encoder import Encoder, EncoderIdentity, Vectors, locate_model, unit_rows, weights_sha256
+from .encoder import Encoder, EncoderIdentity, Vectors, locate_model, readable, unit_rows, weights_sha256
 from .ordering import SCORE_DECIMALS, check_k, ranked
 from .store import PassageStore
 from .vectors import similarities
@@ -114,7 +114,11 @@ class CrossEncoderScorer:
 
     def score(self, queries: Sequence[str], candidates: Sequence[Sequence[Passage]]) -> list[Scores]:
         """Scores as the model gives them, rounded to six decimals; all pairs in one call."""
-        pairs = [(query, p.contents) for query, passages in zip(queries, candidates, strict=True) for p in passages]
+        pairs = [
+            (readable(query), readable(passage.contents))
+            for query, passages in zip(queries, candidates, strict=True)
+            for passage in passages
+        ]
         if not pairs:
             return [np.zeros(0) for _ in queries]
         with self._lock:
