@@ -4,16 +4,39 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .backends import load
-    from .scripted import ScriptedEngine, scripted_lm
+    from .artifacts import fetch
+    from .backends import load, resolve, roles
+    from .health import CheckResult, check, explain
+    from .options import LmOptions
+    from .scripted import ScriptedCall, ScriptedEngine, scripted_lm
 
 _HOMES = {
-    "load": "backends",
+    "CheckResult": "health",
+    "LmOptions": "options",
+    "ScriptedCall": "scripted",
     "ScriptedEngine": "scripted",
+    "check": "health",
+    "explain": "health",
+    "fetch": "artifacts",
+    "load": "backends",
+    "resolve": "backends",
+    "roles": "backends",
     "scripted_lm": "scripted",
 }
 
-__all__ = ["ScriptedEngine", "load", "scripted_lm"]
+__all__ = [
+    "CheckResult",
+    "LmOptions",
+    "ScriptedCall",
+    "ScriptedEngine",
+    "check",
+    "explain",
+    "fetch",
+    "load",
+    "resolve",
+    "roles",
+    "scripted_lm",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,18 +1,199 @@
 """From a name to a language model DSPy can use."""
 
-from typing import Any
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import dspy
 
-from .embedded import AsyncEmbeddedEngine, EmbeddedOptions, model_string, shared
+from ..errors import AspectragError
+from .options import OPTION_NAMES, LmOptions, changed, nearest
+from .profiles import Profiles, read_profiles
+from .servers import key_variable, register_server
+
+if TYPE_CHECKING:
+    from .embedded import EmbeddedOptions
+
+# Otherwise the first priced call downloads a price list from the net, unasked.
+os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+
+_EMBEDDED_MAX_TOKENS = 1024
+_OLLAMA_NUM_CTX = 8192
+# Servers that hold an answer to a JSON schema whatever the model; of any other address that is not known.
+_SCHEMA_SERVERS = ("hosted_vllm",)
+_COMPATIBLE = ("openai", "hosted_vllm")
+_OLLAMA = ("ollama", "ollama_chat")
+_REASONING_MIN_TOKENS = 16_000
 
 
 def load(spec: str | None = None, **options: Any) -> dspy.LM:
-    """The embedded model, so far."""
-    assert spec in (None, "embedded") and not any(options.values())
-    engine = shared(EmbeddedOptions())
+    """A language model by name, ready for ``dspy.context(lm=...)``.
+
+    What is said here goes before the environment (``ASPECTRAG_LM``, ``ASPECTRAG_API_BASE`` and so on, one variable for
+    each option), that before the profile file, and without any of them it is the embedded model. Nothing is loaded or
+    asked yet. The model has an attribute ``context_window`` (tokens, or None where it is not known).
+
+    Args:
+        spec: ``embedded``, a name from the profile file, or a model string.
+        **options: Fields of :class:`~aspectrag.lms.options.LmOptions`; None means not said.
+
+    Raises:
+        AspectragError: There is no such model or option, or what it needs is missing.
+    """
+    return build(resolve(spec, **options))
+
+
+def resolve(spec: str | None = None, **options: Any) -> LmOptions:
+    """What :func:`load` would build, spelled out.
+
+    Raises:
+        AspectragError: There is no such model or option.
+    """
+    profiles = read_profiles()
+    explicit = {name: value for name, value in options.items() if value is not None}
+    name = spec or explicit.pop("model", None) or os.environ.get("ASPECTRAG_LM") or profiles.default or "embedded"
+    found = changed(_named(name, profiles), _environment(), "environment")
+    return changed(found, explicit, "options")
+
+
+def roles() -> dict[str, dspy.LM]:
+    """The language models of the stages that have one of their own in the profile file, by stage name.
+
+    The environment does not apply: it names one model, and these are the exceptions from it.
+
+    Raises:
+        AspectragError: The profile file is wrong, or what a model needs is missing.
+    """
+    profiles = read_profiles()
+    return {stage: build(_named(name, profiles)) for stage, name in profiles.roles.items()}
+
+
+def build(options: LmOptions) -> dspy.LM:
+    """The language model these options describe.
+
+    Raises:
+        AspectragError: What it needs is missing.
+    """
+    if options.model == "embedded":
+        return _embedded(options)
+    provider = options.model.partition("/")[0]
+    if provider in _OLLAMA:
+        return _ollama(options)
+    base = options.api_base or _gateway(provider)
+    if provider in _COMPATIBLE and base:
+        return _server(replace(options, api_base=base))
+    if base:
+        return _lm(options, options.model, api_base=base, litellm_metadata={"server": base}, **_key(options))
+    return _lm(options, options.model, context=_known_window(options.model), **_key(options))
+
+
+def _embedded(options: LmOptions) -> dspy.LM:
+    from .embedded import AsyncEmbeddedEngine, EmbeddedOptions, model_string, shared
+
+    settings = _embedded_options(EmbeddedOptions(), options)
+    engine = shared(settings)
     lm = dspy.LM(
-        model_string(), engine=engine, async_engine=AsyncEmbeddedEngine(engine), temperature=0.0, max_tokens=1024
+        model_string(),
+        engine=engine,
+        async_engine=AsyncEmbeddedEngine(engine),
+        temperature=options.temperature,
+        max_tokens=options.max_tokens or _EMBEDDED_MAX_TOKENS,
+        num_retries=0,  # no passing reasons here: what fails in this process fails again
+        cache=options.cache,
     )
-    lm.context_window = engine.context_window  # pyright: ignore[reportAttributeAccessIssue]
+    return _with_window(lm, settings.context_window)
+
+
+def _embedded_options(settings: "EmbeddedOptions", options: LmOptions) -> "EmbeddedOptions":
+    allowed = ("cache_gib", "max_batch", "step_tokens", "device")
+    for name in options.extra:
+        if name not in allowed:
+            raise AspectragError(f"the embedded model has no option {name!r}{nearest(name, allowed)}")
+    window = min(options.context_window or settings.context_window, settings.context_window)
+    return replace(settings, context_window=window, timeout=options.timeout, **options.extra)
+
+
+def _ollama(options: LmOptions) -> dspy.LM:
+    # Ollama cuts what exceeds its own small default without a word: say the size, and tell it to the callers.
+    num_ctx = options.num_ctx or options.context_window or _OLLAMA_NUM_CTX
+    base = options.api_base or os.environ.get("OLLAMA_API_BASE") or "http://localhost:11434"
+    lm = _lm(options, options.model, api_base=base, num_ctx=num_ctx, litellm_metadata={"server": base}, **_key(options))
+    return _with_window(lm, min(num_ctx, options.context_window or num_ctx))
+
+
+def _server(options: LmOptions) -> dspy.LM:
+    assert options.api_base is not None
+    provider, _, model = options.model.partition("/")
+    schema = options.json_schema if options.json_schema is not None else provider in _SCHEMA_SERVERS
+    variable = key_variable(options.api_key_env, f"{provider.upper()}_API_KEY")
+    name = register_server(options.api_base, variable, schema)
+    return _lm(options, f"{name}/{model}", context=None)
+
+
+def _lm(options: LmOptions, model: str, context: int | None = None, **arguments: Any) -> dspy.LM:
+    if options.timeout is not None:
+        arguments["timeout"] = options.timeout
+    temperature, max_tokens = options.temperature, options.max_tokens
+    if _reasons(model):
+        temperature = temperature or None  # they refuse every temperature but 1
+        max_tokens = max_tokens and max(max_tokens, _REASONING_MIN_TOKENS)
+    lm = dspy.LM(
+        model,
+        temperature=temperature,
+        max_tokens=max_tokens,
+        num_retries=options.num_retries,
+        cache=options.cache,
+        **arguments,
+        **options.extra,
+    )
+    return _with_window(lm, options.context_window or context)
+
+
+def _with_window(lm: dspy.LM, tokens: int | None) -> dspy.LM:
+    lm.context_window = tokens  # pyright: ignore[reportAttributeAccessIssue]
     return lm
+
+
+def _reasons(model: str) -> bool:
+    from dspy.clients.lm import _is_openai_reasoning_model  # the very rule by which DSPy refuses a temperature
+
+    return _is_openai_reasoning_model(model)
+
+
+def _known_window(model: str) -> int | None:
+    """What DSPy's own table of models says; it has no public name in this release."""
+    from dspy.clients.capabilities import model_info
+
+    provider, _, name = model.partition("/")
+    window = model_info(provider, name).get("max_input_tokens")
+    return window if isinstance(window, int) else None
+
+
+def _key(options: LmOptions) -> dict[str, Any]:
+    if not options.api_key_env:
+        return {}
+    variable = key_variable(options.api_key_env, "")
+    return {"api_key": os.environ[variable]} if variable else {}
+
+
+def _gateway(provider: str) -> str | None:
+    """The address the provider's own environment variables name."""
+    prefix = provider.upper()
+    return os.environ.get(f"{prefix}_API_BASE") or os.environ.get(f"{prefix}_BASE_URL")
+
+
+def _named(name: str, profiles: Profiles) -> LmOptions:
+    if name in profiles.lms:
+        return profiles.lms[name]
+    if name == "embedded" or "/" in name:
+        return LmOptions(model=name)
+    known = ["embedded", *profiles.lms]
+    raise AspectragError(
+        f"there is no language model {name!r}{nearest(name, known)} (known: {', '.join(known)}, "
+        f"and model strings such as openai/gpt-4o-mini or ollama_chat/qwen3:4b)"
+    )
+
+
+def _environment() -> dict[str, str]:
+    names = (name for name in OPTION_NAMES if name not in ("model", "extra"))
+    return {name: value for name in names if (value := os.environ.get(f"ASPECTRAG_{name.upper()}"))}
