@@ -158,7 +158,11 @@ class EmbeddedEngine:
                     "the embedded language model needs openvino-genai: pip install 'aspectrag[embedded]'"
                 ) from error
             folder = str(self._locate())
-            self._tokenizer = genai.Tokenizer(folder)
+            tokenizer = genai.Tokenizer(folder)
+            # OpenVINO's bindings set themselves up on first use, and several threads doing that at once block each
+            # other for ever: each call is made once here, under the lock.
+            tokenizer.decode(tokenizer.encode("a", add_special_tokens=False).input_ids.data[0].tolist())
+            self._tokenizer = tokenizer
             options = self.options
             self._pipeline = Pipeline(
                 PipelineSettings(folder, options.device, options.cache_gib, options.max_batch, options.step_tokens)

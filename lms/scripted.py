@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import dspy
 import pydantic
@@ -173,7 +173,18 @@ def _chat_value(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def scripted_lm(reply: Reply, latency: float = 0.0, name: str | None = None, **options: Any) -> dspy.LM:
+class ScriptedLM(dspy.LM):
+    """A language model whose engine is known to be a scripted one."""
+
+    context_window: int | None = None
+
+    @property
+    def engine(self) -> ScriptedEngine:
+        """The engine, with the calls it has recorded."""
+        return cast("ScriptedEngine", self._engine_spec)
+
+
+def scripted_lm(reply: Reply, latency: float = 0.0, name: str | None = None, **options: Any) -> ScriptedLM:
     """A language model on a scripted engine, with a model string of its own, so that no other shares its cache.
 
     Args:
@@ -187,8 +198,5 @@ def scripted_lm(reply: Reply, latency: float = 0.0, name: str | None = None, **o
     """
     engine = ScriptedEngine(reply, latency)
     options = {"temperature": 0.0, "max_tokens": 4096, "num_retries": 0, **options}
-    lm = dspy.LM(
-        f"scripted/{name or next(_instances)}", engine=engine, async_engine=AsyncScriptedEngine(engine), **options
-    )
-    lm.context_window = None  # pyright: ignore[reportAttributeAccessIssue]
-    return lm
+    model = f"scripted/{name or next(_instances)}"
+    return ScriptedLM(model, engine=engine, async_engine=AsyncScriptedEngine(engine), **options)

