@@ -126,7 +126,7 @@ def _server(options: LmOptions) -> dspy.LM:
     provider, _, model = options.model.partition("/")
     schema = options.json_schema if options.json_schema is not None else provider in _SCHEMA_SERVERS
     variable = key_variable(options.api_key_env, f"{provider.upper()}_API_KEY")
-    name = register_server(options.api_base, variable, schema)
+    name = register_server(options.api_base, variable, schema, _reasons(model))
     return _lm(options, f"{name}/{model}", context=None)
 
 

@@ -23,13 +23,14 @@ _PLACEHOLDER = "none"  # what a server without keys is sent
 _key_variables: set[str] = set()
 
 
-def register_server(api_base: str, key_variable: str | None, json_schema: bool) -> str:
+def register_server(api_base: str, key_variable: str | None, json_schema: bool, reasons: bool = False) -> str:
     """Make a server known to DSPy for this process.
 
     Args:
         api_base: Address, usually ending in ``/v1``.
         key_variable: Environment variable the key is read from at every call, or None for a server without keys.
         json_schema: Whether the server holds its answers to a schema.
+        reasons: Whether the model is one of OpenAI's that reason: they take the limit of an answer under another name.
 
     Returns:
         The provider name: ``<name>/<model>`` is a model string.
@@ -42,12 +43,12 @@ def register_server(api_base: str, key_variable: str | None, json_schema: bool) 
         raise AspectragError(f"api_base {api_base!r} is not an address such as http://localhost:8000/v1")
     if parts.username or parts.password:
         raise AspectragError("api_base holds a user name or password; use api_key_env instead")
-    name = server_name(api_base, key_variable, json_schema)
+    name = server_name(api_base, key_variable, json_schema, reasons)
     keys = (key_variable,) if key_variable else ()
     register_provider(
         ProviderDefinition.chat(
             AccessPolicy(provider=name, env_keys=keys, base_url=api_base.rstrip("/")),
-            compat=OpenAIChatCompat(),
+            compat=OpenAIChatCompat(max_tokens_field="max_completion_tokens" if reasons else "max_tokens"),
             placeholder_key=None if keys else _PLACEHOLDER,
         ),
         supports=ModelSupport(response_schema=json_schema, function_calling=False, reasoning=False),
@@ -55,15 +56,15 @@ def register_server(api_base: str, key_variable: str | None, json_schema: bool) 
     return name
 
 
-def server_name(api_base: str, key_variable: str | None = None, json_schema: bool = False) -> str:
+def server_name(api_base: str, *used: object) -> str:
     """A readable name, different for every address and way of using it.
 
     Example:
         >>> server_name("http://localhost:8000/v1")
-        'localhost-8000-v1-57bb7b'
+        'localhost-8000-v1-927bd6'
     """
     address = api_base.rstrip("/")
-    digest = hashlib.sha256(repr((address, key_variable, json_schema)).encode()).hexdigest()[:6]
+    digest = hashlib.sha256(repr((address, *used)).encode()).hexdigest()[:6]
     readable = re.sub(r"[^a-z0-9]+", "-", address.split("://", 1)[-1].lower()).strip("-")
     return f"{readable}-{digest}"
 
