@@ -12,9 +12,10 @@ import ujson
 from ..data.index.retriever import Retriever
 from ..data.passages import Passage
 from ..errors import AspectragError
+from ..lms.tokens import count
+from .blocks.adapter import encodable
 from .blocks.answering import SubQuestion
 from .blocks.citations import citations
-from .blocks.passages import count_tokens
 from .trace import Trace, record
 
 FORMAT_VERSION = 1
@@ -121,8 +122,9 @@ class Program(dspy.Module):
     async def aforward(self, **kwargs: Any) -> Result:
         """Run ``forward`` in a worker thread that sees the same DSPy context."""
         # Taken from the class: DSPy warns when ``forward`` is reached through an instance.
-        forward: Any = functools.partial(type(self).forward, self)  # pyright: ignore[reportFunctionMemberAccess]
-        return await dspy.asyncify(forward)(**kwargs)
+        forward: Any = functools.partial(vars(type(self))["forward"], self)
+        worker: Any = dspy.asyncify(forward)
+        return await worker(**kwargs)
 
     def check(self, question: Any) -> str:
         """Return the question, stripped.
@@ -135,12 +137,12 @@ class Program(dspy.Module):
         lm = dspy.settings.lm
         limit = (getattr(lm, "context_window", None) or 2 * MAX_QUESTION_TOKENS) // 2
         # A token is at most a few signs of text: no need to count what cannot be too long.
-        if len(question) > limit and lm is not None and (tokens := count_tokens(lm, question)) > limit:
+        if len(question) > limit and lm is not None and (tokens := count(lm, question)) > limit:
             raise AspectragError(
                 f"the question has about {tokens} tokens, the model takes {limit}: shorten it, "
                 "and give long material as documents instead"
             )
-        return question.strip()
+        return encodable(question).strip()
 
     def save(self, path: str | Path, *args: Any, meta: dict[str, Any] | None = None, **kwargs: Any) -> None:
         """Write the program to a folder: ``state.json``, ``config.json``, ``manifest.json``; no pickle.

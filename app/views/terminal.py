@@ -96,6 +96,6 @@ def _clip(text: str) -> str:
     return flat if len(flat) <= _CLIP else flat[: _CLIP - 1] + "…"
 
 
-def console(*, stderr: bool = False) -> Console:
-    """A console that prints texts as they are."""
-    return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=not stderr)
+def console(*, stderr: bool = False, wrap: bool = False) -> Console:
+    """A console that prints texts as they are; without ``wrap`` lines are left to the terminal, and pipes, whole."""
+    return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=not wrap)

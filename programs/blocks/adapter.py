@@ -8,7 +8,31 @@ import json_repair
 from dspy.utils.exceptions import AdapterParseError
 
 
-class TolerantChatAdapter(dspy.ChatAdapter):
+def encodable(text: str) -> str:
+    """The text without halves of surrogate pairs, which documents and models do produce and no provider can receive."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+class _Encodable:
+    """Makes every message one that a provider can receive; goes before an adapter in the bases."""
+
+    # No subclass of an adapter itself: DSPy gives every such class a ``parse`` of its own, which would hide others.
+    def format(self, *args: Any, **kwargs: Any) -> list[dict[str, Any]]:
+        messages = super().format(*args, **kwargs)  # pyright: ignore[reportAttributeAccessIssue]
+        return [{**m, "content": encodable(m["content"])} if isinstance(m["content"], str) else m for m in messages]
+
+
+class StructuredAdapter(_Encodable, dspy.JSONAdapter):
+    """DSPy's JSON format, for models that can be held to a schema."""
+
+    def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
+        """Read the object; DSPy would take ``null`` for the text "None", here it counts as missing."""
+        if "null" in completion and isinstance(fields := json_repair.loads(completion), dict):
+            completion = json.dumps({name: value for name, value in fields.items() if value is not None})
+        return super().parse(signature, completion)
+
+
+class TolerantChatAdapter(_Encodable, dspy.ChatAdapter):
     """Chat format that also accepts the same answer given as JSON, without a second call.
 
     Small models often answer in fenced JSON, a bare list, or with words around it. DSPy would ask again; the answer is
@@ -28,7 +52,7 @@ class TolerantChatAdapter(dspy.ChatAdapter):
             return super().parse(signature, completion)
         except AdapterParseError as first:
             try:
-                return dspy.JSONAdapter().parse(signature, _as_object(signature, completion))
+                return _JSON.parse(signature, _as_object(signature, completion))
             except (AdapterParseError, ValueError):
                 raise first from None
 
@@ -44,7 +68,7 @@ def _as_object(signature: type[dspy.Signature], completion: str) -> str:
     return completion
 
 
-_CHAT, _JSON = TolerantChatAdapter(), dspy.JSONAdapter()
+_CHAT, _JSON = TolerantChatAdapter(), StructuredAdapter()
 
 
 def adapter_for(lm: dspy.BaseLM) -> dspy.Adapter:

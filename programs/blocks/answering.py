@@ -8,6 +8,7 @@ import dspy
 from dspy import ContextWindowExceededError
 
 from ...data.passages import Passage
+from .adapter import encodable
 from .citations import renumber
 from .fallbacks import fall_back
 from .passages import fit, merge, numbered
@@ -40,7 +41,7 @@ def generate(stage: str, predictor: dspy.Module, attempts: int, **inputs: Any) -
     try:
         return call_stage(stage, predictor, _nonempty, attempts, **inputs)
     except StageError as failed:
-        words = failed.text.strip()
+        words = encodable(failed.text).strip()
         fall_back(stage, f"{failed.reason}; " + ("the model's own words are kept" if words else "no answer"))
         return words
 
@@ -71,7 +72,7 @@ def answer_from(
 
 
 def _nonempty(prediction: dspy.Prediction) -> str:
-    answer = str(prediction.answer or "").strip()
+    answer = encodable(str(prediction.answer or "")).strip()
     if not answer:
         raise RejectedOutputError("the answer is empty")
     return answer

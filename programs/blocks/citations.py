@@ -31,11 +31,15 @@ def renumber(text: str, shown: Sequence[Passage], all_passages: Sequence[Passage
         >>> renumber("So it is [1], [7].", [b], [a, b])
         'So it is [2],.'
     """
-    place = {passage.text: n for n, passage in enumerate(all_passages, 1)}
+    # A passage that was merged away as a twin is found by its text.
+    place = {key: n for n, p in reversed([*enumerate(all_passages, 1)]) for key in (("text", p.text), ("id", p.id))}
+
+    def number(passage: Passage) -> int:
+        return place.get(("id", passage.id)) or place["text", passage.text]
 
     def replace(match: re.Match[str]) -> str:
         numbers = [int(n) for n in re.findall(r"\d+", match[1])]
-        known = [place[shown[n - 1].text] for n in numbers if 1 <= n <= len(shown)]
+        known = [number(shown[n - 1]) for n in numbers if 1 <= n <= len(shown)]
         space = match[0][: len(match[0]) - len(match[0].lstrip())]
         return space + "".join(f"[{n}]" for n in dict.fromkeys(known)) if known else ""
 

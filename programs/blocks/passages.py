@@ -1,12 +1,12 @@
 """Passages on their way from the retriever to the model: found, merged, ordered, fitted, numbered."""
 
-import re
 from collections.abc import Sequence
 
 import dspy
 
 from ...data.index.retriever import Ranker, Retriever
 from ...data.passages import Passage
+from ...lms.tokens import count
 from ..trace import note, step
 
 # Room kept free for instructions, demos and the answer when passages are fitted to a context window.
@@ -41,23 +41,6 @@ def rerank(retriever: Retriever, query: str, passages: Sequence[Passage], k: int
     return ranked
 
 
-def estimate_tokens(text: str) -> int:
-    """A cautious guess where the model cannot count: 3 letters a token, and one for each sign of a dense script.
-
-    Example:
-        >>> estimate_tokens("abcdef"), estimate_tokens("团队协作")
-        (2, 4)
-    """
-    dense = len(re.findall(r"[\u2e80-\ud7ff\uf900-\ufaff\U0001f000-\U0003ffff]", text))
-    return dense + -(-(len(text) - dense) // 3)
-
-
-def count_tokens(lm: dspy.BaseLM, text: str) -> int:
-    """Tokens of ``text``, counted by the model's own tokenizer where it offers one."""
-    counter = getattr(lm, "count_tokens", None)
-    return int(counter(text)) if callable(counter) else estimate_tokens(text)  # pyright: ignore[reportArgumentType]
-
-
 def fit(passages: Sequence[Passage], question: str, lm: dspy.BaseLM) -> list[Passage]:
     """Drop passages from the end until the rest fits the model's context window, with a warning in the trace.
 
@@ -67,9 +50,9 @@ def fit(passages: Sequence[Passage], question: str, lm: dspy.BaseLM) -> list[Pas
     if not window:
         return list(passages)
     answer = (getattr(lm, "kwargs", {}) or {}).get("max_tokens") or ANSWER_TOKENS
-    room = window - PROMPT_TOKENS - answer - count_tokens(lm, question)
+    room = window - PROMPT_TOKENS - answer - count(lm, question)
     kept = list(passages)
-    sizes = [count_tokens(lm, text) for text in numbered(kept)]
+    sizes = [count(lm, text) for text in numbered(kept)]
     while len(kept) > 1 and sum(sizes) > room:
         kept.pop()
         sizes.pop()

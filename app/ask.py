@@ -1,0 +1,90 @@
+"""``aspectrag ask``: one question, answered."""
+
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import dspy
+import typer
+import ujson
+
+from ..errors import AspectragError
+from ..lms import load, roles
+from ..programs.program import Program, Result
+from ..programs.registry import METHODS, method
+from ..programs.trace import plain, record
+from .corpora import index_of
+from .options import ApiBase, Encoder, Kind, Lm
+from .stream import streamed
+from .views.terminal import answer_view, console, trace_view
+
+
+def ask(
+    question: Annotated[str, typer.Argument(help="The question, in quotes.")],
+    method_name: Annotated[str, typer.Option("--method", "-m", help=f"One of: {', '.join(METHODS)}.")] = "typed",
+    index: Annotated[Path | None, typer.Option(help="A folder made by 'aspectrag index build'.")] = None,
+    docs: Annotated[list[Path] | None, typer.Option(help="Files or folders to answer from; may be repeated.")] = None,
+    lm: Lm = None,
+    api_base: ApiBase = None,
+    k: Annotated[int, typer.Option("--k", min=1, help="Passages per query.")] = 5,
+    kind: Kind = "hybrid",
+    encoder: Encoder = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")] = False,
+    trace_file: Annotated[Path | None, typer.Option("--trace", help="Write every step to this file, as JSON.")] = None,
+) -> None:
+    """Answer a question from documents, with citations and every step shown.
+
+    Without --docs or --index it is answered from the demo corpus that comes with the package.
+
+    Examples:
+      aspectrag ask "Why do corals turn white?"
+      aspectrag ask "Which plan suits us better?" --docs handbook.pdf --docs notes/
+      aspectrag ask "How do I start a sourdough?" --method rag --lm ollama_chat/qwen3:4b
+    """
+    if not question.strip():
+        raise AspectragError("the question is empty: ask something")
+    cls = method(method_name)
+    if trace_file and not trace_file.resolve().parent.is_dir():
+        raise AspectragError(f"--trace: the folder {trace_file.parent} does not exist")
+    model = load(lm, api_base=api_base)
+    progress = not as_json
+    retriever = index_of(index, docs or [], kind, encoder, progress) if cls.retrieves else None
+    if retriever is not None and not index and not docs and not as_json:
+        console(stderr=True).print("Answering from the demo corpus; --docs or --index give your own.", style="dim")
+    program = cls(cls.config_class(k=k), retriever)
+    started = time.perf_counter()
+    with dspy.context(lm=model, roles=roles()), record(program) as trace:
+        try:
+            result, shown = _run(program, question, stream=not as_json and sys.stdout.isatty())
+        finally:
+            if trace_file:
+                trace.save(trace_file)
+    seconds = time.perf_counter() - started
+    if as_json:
+        sys.stdout.write(ujson.dumps(_record(result, seconds), ensure_ascii=False, escape_forward_slashes=False) + "\n")
+    else:
+        out = console()
+        out.print(answer_view(result, streamed=bool(shown) and shown.strip() == result.answer.strip()))
+        out.print(trace_view(trace))
+    if not result.answer:
+        raise AspectragError(f"{model.model} gave no usable answer: see --trace FILE, or try another --lm")
+
+
+def _run(program: Program, question: str, *, stream: bool) -> tuple[Result, str]:
+    if not stream:
+        return program(question=question), ""
+    result, shown = streamed(program, question, lambda piece: _write(piece))
+    if shown:
+        _write("\n\n")
+    return result, shown
+
+
+def _write(piece: str) -> None:
+    sys.stdout.write(piece)
+    sys.stdout.flush()
+
+
+def _record(result: Result, seconds: float) -> dict[str, Any]:
+    """What ``--json`` prints: the fields of the result, usage and seconds."""
+    return {**plain(result.toDict()), "usage": result.usage, "seconds": round(seconds, 3)}

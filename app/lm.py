@@ -1,0 +1,67 @@
+"""``aspectrag lm``: which language models there are, whether one works, and fetching the embedded one."""
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from ..errors import AspectragError
+from ..lms import LmOptions, check, fetch, load, resolve
+from ..lms.artifacts import ARTIFACTS, home
+from ..lms.profiles import read_profiles
+from .options import ApiBase, Lm
+from .views.terminal import console
+
+_HOW = """
+Any other model is named by its model string: openai/gpt-4o-mini, ollama_chat/qwen3:4b, or hosted_vllm/NAME with the
+--api-base of its server.
+A profile file gives it a name and keeps its options; this one is read: {path}
+
+  default = "small"
+  [lms.small]
+  model = "ollama_chat/qwen3:4b"
+  num_ctx = 8192
+  [roles]                    # single stages on a model of their own
+  aggregate = "openai/gpt-4o-mini"
+"""
+
+app = typer.Typer(no_args_is_help=True, help="Language models: list, check, fetch.")
+
+
+@app.command("list")
+def list_command() -> None:
+    """List the language models: the embedded one, those of your profile file, and how to name any other."""
+    profiles = read_profiles()
+    table = Table(box=None)
+    for heading in ("name", "model", "server", ""):
+        table.add_column(heading, overflow="fold")
+    chosen = resolve()
+    rows = {"embedded": LmOptions(), **profiles.lms}
+    for name, options in rows.items():
+        used = "default" if options.model == chosen.model and options.api_base == chosen.api_base else ""
+        fetched = name != "embedded" or (home() / "models" / ARTIFACTS["lm"].target).exists()
+        state = used if fetched else f"{used} not fetched yet: aspectrag lm pull".strip()
+        table.add_row(name, options.model, options.api_base or "", state)
+    for stage, name in profiles.roles.items():
+        table.add_row(f"(stage {stage})", name, "", "role")
+    console(wrap=True).print(table)
+    console().print(Text(_HOW.format(path=profiles.path or "aspectrag.toml (none here)"), style="dim"))
+
+
+@app.command("check")
+def check_command(lm: Lm = None, api_base: ApiBase = None) -> None:
+    """Ask a language model one tiny typed question; say what is wrong and what to do where it fails."""
+    outcome = check(load(lm, api_base=api_base))
+    if not outcome.ok:
+        raise AspectragError(f"{outcome.message}: {outcome.remedy}")
+    console().print(f"{outcome.message} ({outcome.seconds:.1f} s, {outcome.tokens} tokens)")
+
+
+@app.command()
+def pull(
+    names: Annotated[list[str] | None, typer.Argument(help=f"Any of: {', '.join(ARTIFACTS)}; all by default.")] = None,
+) -> None:
+    """Fetch the weights of the embedded language model and of the encoder; nothing is fetched twice."""
+    for name in names or list(ARTIFACTS):
+        console().print(f"{name}: {fetch(name)}")

@@ -1,0 +1,74 @@
+"""What all benchmark scripts share: intervals, the machine, a table and a JSON file."""
+
+import datetime as dt
+import importlib.metadata
+import os
+import platform
+import statistics
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import ujson
+from rich.console import Console
+from rich.table import Table
+
+RESULTS = Path(__file__).parent / "results"
+LIBRARIES = ("dspy", "bm25s", "faiss-cpu", "sentence-transformers", "torch", "openvino-genai", "numpy")
+SEED = 0
+
+
+def interval(values: list[float]) -> dict[str, Any]:
+    """Median with the 95 % bootstrap interval of the median.
+
+    Args:
+        values: One per repetition.
+    """
+    sample = np.asarray(values, dtype=float)
+    rng = np.random.default_rng(SEED)
+    medians = np.median(rng.choice(sample, size=(2000, len(sample))), axis=1)
+    low, high = np.percentile(medians, [2.5, 97.5])
+    return {
+        "median": round(statistics.median(values), 4),
+        "low": round(low, 4),
+        "high": round(high, 4),
+        "n": len(values),
+    }
+
+
+def machine() -> dict[str, Any]:
+    """Processor, cores, versions and the day."""
+    cpu = next(
+        (line.split(":", 1)[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")),
+        platform.processor(),
+    )
+    versions = {}
+    for name in LIBRARIES:
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return {
+        "cpu": cpu, "cores": os.cpu_count(), "python": platform.python_version(), "libraries": versions,
+        "date": dt.date.today().isoformat(),
+    }  # fmt: skip
+
+
+def write(name: str, settings: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+    """Print the rows as a table and keep them in ``results/NAME.json``."""
+    table = Table(title=name, title_justify="left")
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    for column in columns:
+        table.add_column(column)
+    for row in rows:
+        table.add_row(*(str(row.get(column, "")) for column in columns))
+    Console(width=140).print(table)
+    RESULTS.mkdir(exist_ok=True)
+    record = {"machine": machine(), "seed": SEED, "settings": settings, "rows": rows}
+    text = ujson.dumps(record, indent=2, ensure_ascii=False, escape_forward_slashes=False)
+    (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+
+
+def _lines(path: str) -> list[str]:
+    file = Path(path)
+    return file.read_text(encoding="utf-8").splitlines() if file.exists() else []

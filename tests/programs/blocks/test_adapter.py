@@ -1,0 +1,45 @@
+import dspy
+import pytest
+from aspectrag.programs.blocks.adapter import TolerantChatAdapter, adapter_for
+from aspectrag.signatures import ClassifyQuestion, GenerateReasonQueries, PlanDebate
+from dspy.utils.exceptions import AdapterParseError
+
+SIDES = [{"opinion": "for", "query": "a?"}, {"opinion": "against", "query": "b?"}]
+
+
+class Lm:
+    def __init__(self, schema, params):
+        self.supports_response_schema, self.supported_params = schema, params
+
+
+def test_the_format_follows_what_the_model_can_do():
+    assert isinstance(adapter_for(Lm(True, {"response_format"})), dspy.JSONAdapter)
+    assert type(adapter_for(Lm(True, set()))) is TolerantChatAdapter
+    assert type(adapter_for(Lm(False, {"response_format"}))) is TolerantChatAdapter
+
+
+@pytest.mark.parametrize(
+    ("signature", "said", "fields"),
+    [
+        (GenerateReasonQueries, '[[ ## queries ## ]]\n["a?", "b?"]', {"queries": ["a?", "b?"]}),
+        (GenerateReasonQueries, '{"queries": ["a?", "b?"]}', {"queries": ["a?", "b?"]}),
+        (GenerateReasonQueries, 'Sure:\n```json\n{"queries": ["团?"]}\n```\n', {"queries": ["团?"]}),
+        (GenerateReasonQueries, "['a?', 'b?']", {"queries": ["a?", "b?"]}),
+        (ClassifyQuestion, '{"type": "REASON"}', {"type": "REASON"}),
+        (ClassifyQuestion, "[[ ## type ## ]]\n'REASON'", {"type": "REASON"}),
+    ],
+)
+def test_one_call_is_enough_for_untidy_answers(signature, said, fields):
+    assert TolerantChatAdapter().parse(signature, said) == fields
+
+
+def test_nested_objects_in_prose():
+    said = 'Here:\n{"topic": "coal", "perspectives": [{"opinion": "for", "query": "a?"}, ' + str(SIDES[1]) + "]}\nBye"
+    parsed = TolerantChatAdapter().parse(PlanDebate, said)
+    assert [p.opinion for p in parsed["perspectives"]] == ["for", "against"]
+
+
+@pytest.mark.parametrize("said", ["", "No idea.", "{}", "[]", "[1", '{"type": "OTHER"}', "[[ ## type ## ]]\nOTHER"])
+def test_what_is_no_answer_is_refused(said):
+    with pytest.raises(AdapterParseError):
+        TolerantChatAdapter().parse(ClassifyQuestion, said)

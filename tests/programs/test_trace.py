@@ -1,0 +1,91 @@
+import json
+
+import dspy
+import numpy as np
+import pytest
+from aspectrag.data.passages import Passage
+from aspectrag.lms.scripted import scripted_lm
+from aspectrag.programs.trace import Step, Trace, note, plain, record, step
+
+
+def answer(call):
+    return dict.fromkeys(call.fields, "x")
+
+
+def test_steps_nest_and_notes_fall_where_they_happen():
+    with record() as trace, step("retrieval", "outer", {"q": 1}) as outer:
+        note("warning", "inner", "careful")
+        outer.outputs = "done"
+    (top,) = trace.steps
+    assert (top.name, top.outputs, [child.outputs for child in top.children]) == ("outer", "done", ["careful"])
+    assert top.seconds >= 0
+
+
+def test_steps_cost_nothing_where_nobody_records():
+    with step("retrieval", "x") as own:
+        own.outputs = 1
+    note("warning", "x", "y")
+
+
+def test_an_exception_closes_every_open_step():
+    with record() as trace, pytest.raises(ZeroDivisionError), step("branch", "a"), step("branch", "b"):
+        raise ZeroDivisionError("no")
+    assert [s.error for s in trace.walk()] == ["ZeroDivisionError: no"] * 2
+
+
+def test_cached_calls_are_marked_and_cost_nothing():
+    lm = scripted_lm(answer)
+    predict = dspy.Predict("question -> answer")
+    with dspy.context(lm=lm), record() as trace:
+        predict(question="a")
+        predict(question="a")
+    calls = [s for s in trace.walk() if s.kind == "lm"]
+    assert [call.cached for call in calls] == [False, True]
+    assert trace.usage["lm_calls"] == 1
+    assert trace.usage["cached_calls"] == 1
+    assert trace.usage["prompt_tokens"] == calls[0].tokens["prompt"] > 0
+
+
+def test_a_recording_inside_another_joins_it():
+    with record() as outer:
+        with record() as inner, step("branch", "x"):
+            pass
+        assert inner is outer
+    assert len(outer.steps) == 1
+
+
+def test_round_trip_and_file(tmp_path):
+    with dspy.context(lm=scripted_lm(answer)), record() as trace, step("retrieval", "团队 \ud83d </script>"):
+        dspy.Predict("question -> answer")(question="团队")
+    trace.save(tmp_path / "t.json")
+    loaded = Trace.from_dict(json.loads((tmp_path / "t.json").read_text(encoding="utf-8")))
+    assert loaded.usage == trace.usage
+    assert [s.kind for s in loaded.walk()] == [s.kind for s in trace.walk()]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (np.float32(0.5), 0.5),
+        (np.arange(3), [0, 1, 2]),
+        ({1: (2, {3})}, {"1": [2, [3]]}),
+        (Passage("a", "b", "c").to_dict()["meta"], {}),
+        (dspy.Prediction(answer="x"), {"answer": "x"}),
+        (Step("a", "b").kind, "a"),
+        ({"api_key": "k", "max_tokens": 5, "api_base": ""}, {"api_key": "***", "max_tokens": 5, "api_base": ""}),
+        (ValueError("x"), "x"),
+    ],
+)
+def test_everything_becomes_plain(value, expected):
+    assert plain(value) == expected
+    json.dumps(plain(value))
+
+
+def test_no_secret_reaches_a_trace(monkeypatch):
+    monkeypatch.setenv("MY_SERVICE_TOKEN", "s3cr3t-value-of-mine")
+    with record() as trace, pytest.raises(RuntimeError), step("lm", "x", {"headers": {"Authorization": "Bearer abc"}}):
+        raise RuntimeError("Incorrect API key provided: sk-proj-abcdefgh123456, s3cr3t-value-of-mine")
+    text = json.dumps(trace.to_dict())
+    assert "abcdefgh" not in text
+    assert "s3cr3t" not in text
+    assert "Bearer abc" not in text

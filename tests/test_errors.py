@@ -1,0 +1,32 @@
+import pytest
+from aspectrag.errors import is_secret_name, redact
+
+
+@pytest.mark.parametrize("name", ["api_key", "OPENAI_API_KEY", "apikey", "HF_TOKEN", "Authorization", "db_password"])
+def test_names_of_secrets(name):
+    assert is_secret_name(name)
+
+
+@pytest.mark.parametrize("name", ["max_tokens", "prompt_tokens", "keywords", "key", "question", "monkey"])
+def test_names_of_other_things(name):
+    assert not is_secret_name(name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Incorrect API key provided: sk-proj-AbC_123456789.",
+        "key sk-ab***********xyz is wrong",
+        "Authorization: Bearer abc.def-ghi",
+        "hf_AbCdEfGhIjKl",
+    ],
+)
+def test_keys_are_masked_by_their_shape(text):
+    assert "***" in redact(text, {})
+    for part in ("AbC_123456789", "abc.def-ghi", "AbCdEfGhIjKl", "xyz"):
+        assert part not in redact(text, {})
+
+
+def test_secrets_of_the_environment_are_masked_and_short_ones_left():
+    environ = {"MY_API_KEY": "longenough", "OTHER_TOKEN": "abc", "HOME": "longenough2"}
+    assert redact("longenough abc", environ) == "*** abc"
