@@ -10,13 +10,9 @@ import typer
 
 from .. import __version__
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="Questions with many aspects, answered by optimizable DSPy programs over your own documents.",
-)
+
+# What shells give a process that Ctrl-C ended.
+_INTERRUPTED = 130
 
 
 def _version(wanted: bool) -> None:
@@ -25,51 +21,74 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
-def root(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")] = False,
-) -> None:
-    """Questions with many aspects, answered by optimizable DSPy programs over your own documents."""
-
-
 def main() -> None:
-    """Run the command line; every failure that a user can meet becomes one clear line on stderr."""
-    # Before the heavy imports: nothing below may reach out to the network or talk on its own.
+    """Entry point of the ``aspectrag`` command."""
+    # Before the heavy imports: nothing may reach out to the network, or talk, on its own.
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
-    from ..errors import AspectragError, redact
+    raise SystemExit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command; every failure that a user can meet becomes one clear line on stderr.
+
+    Returns:
+        The exit code: 0, 1 for a failure, 2 for a wrong call, 130 where the user interrupted.
+    """
+    try:
+        _app()(args=arguments)
+        return 0
+    except SystemExit as exc:  # wrong calls and --help end this way, already explained; Ctrl-C without a word
+        code = exc.code if isinstance(exc.code, int) else 0
+        return _fail("interrupted", code) if code == _INTERRUPTED else code
+    except Exception as exc:
+        if os.environ.get("ASPECTRAG_DEBUG"):
+            raise
+        return _fail(_explained(exc), 1)
+
+
+def _app() -> typer.Typer:
     from . import ask, index, lm
+
+    app = typer.Typer(
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        help="Questions with many aspects, answered by optimizable DSPy programs over your own documents.",
+    )
+
+    @app.callback()
+    def root(
+        version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")] = False,
+    ) -> None:
+        pass
 
     app.command()(ask.ask)
     app.add_typer(index.app, name="index")
     app.add_typer(lm.app, name="lm")
-    debug = bool(os.environ.get("ASPECTRAG_DEBUG"))
-    try:
-        app()
-    except KeyboardInterrupt:
-        _fail("interrupted", 130)
-    except AspectragError as exc:
-        _fail(redact(str(exc)), 1)
-    except Exception as exc:
-        if debug:
-            raise
-        _fail(_explained(exc), 1)
+    return app
 
 
 def _explained(exc: Exception) -> str:
     import dspy
 
-    from ..errors import redact
+    from ..errors import AspectragError
     from ..lms import explain
 
+    if isinstance(exc, AspectragError):
+        return str(exc)
     if isinstance(exc, dspy.LMError):
-        return redact(explain(exc))
-    return redact(f"unexpected {type(exc).__name__}: {exc} (ASPECTRAG_DEBUG=1 shows where)")
+        return explain(exc)
+    if isinstance(exc, OSError):
+        return f"{exc.strerror or exc}{f': {exc.filename}' if exc.filename else ''}"
+    return f"unexpected {type(exc).__name__}: {exc} (ASPECTRAG_DEBUG=1 shows where)"
 
 
-def _fail(message: str, code: int) -> None:
-    sys.stderr.write("aspectrag: " + " ".join(message.split()) + "\n")
-    sys.stderr.flush()
-    raise SystemExit(code)
+def _fail(message: str, code: int) -> int:
+    from ..errors import redact
+
+    sys.stderr.write("aspectrag: " + " ".join(redact(message).split()) + "\n")
+    return code
