@@ -10,7 +10,6 @@ import typer
 
 from .. import __version__
 
-
 # What shells give a process that Ctrl-C ended.
 _INTERRUPTED = 130
 

@@ -75,7 +75,7 @@ class _Text:
 
     def push(self, tokens: list[int]) -> str:
         self.tokens.extend(tokens)
-        text = self.decode(self.tokens).rstrip("\ufffd")  # a character whose bytes have not all arrived
+        text = cut(self.decode(self.tokens).rstrip("\ufffd"), self.stop)  # a character may not have arrived whole
         return self._advance(text, len(text) - max((len(stop) - 1 for stop in self.stop), default=0))
 
     def rest(self) -> str:
@@ -83,8 +83,8 @@ class _Text:
         return self._advance(text, len(text))
 
     def _advance(self, text: str, end: int) -> str:
-        piece = text[self.shown : end]
-        self.shown = max(self.shown, end)
+        end = max(self.shown, end)
+        piece, self.shown = text[self.shown : end], end
         return piece
 
 

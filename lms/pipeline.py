@@ -16,6 +16,7 @@ from typing import IO, Any
 
 logger = logging.getLogger(__name__)
 _STOP_SECONDS = 2.0
+_WORKER = Path(__file__).with_name("worker.py")
 
 
 class PipelineError(Exception):
@@ -79,14 +80,15 @@ class Job:
 class Pipeline:
     """One child process that generates for every thread of this one."""
 
-    def __init__(self, settings: PipelineSettings) -> None:
+    def __init__(self, settings: PipelineSettings, *, worker: Path = _WORKER) -> None:
         self.settings = settings
+        self._worker = worker
         self._lock = threading.RLock()  # a future that is already cancelled calls back at once
         self._process: subprocess.Popen[str] | None = None
         self._jobs: dict[int, Job] = {}
         self._next = 0
         self._closed = False
-        atexit.register(self.close)
+        atexit.register(self._abandon)
 
     def submit(self, job: Job) -> None:
         """Queue a job; its future gets the result, a :class:`PipelineError`, or is cancelled by the caller."""
@@ -105,7 +107,15 @@ class Pipeline:
             job.finish(PipelineError("the embedded model was closed"))
         if process is not None:
             _end(process)
-        atexit.unregister(self.close)
+        atexit.unregister(self._abandon)
+
+    def _abandon(self) -> None:
+        """End the process with the interpreter: threads that still wait are about to vanish, not to be told."""
+        with self._lock:
+            self._closed = True
+            process, self._process, self._jobs = self._process, None, {}
+        if process is not None:
+            _end(process)
 
     def _send_job(self, job: Job) -> None:
         if self._process is None:
@@ -118,7 +128,7 @@ class Pipeline:
 
     def _start(self) -> "subprocess.Popen[str]":
         logger.info("loading the embedded language model")
-        command = [sys.executable, "-P", str(Path(__file__).with_name("worker.py")), json.dumps(asdict(self.settings))]
+        command = [sys.executable, "-P", str(self._worker), json.dumps(asdict(self.settings))]
         # Native warnings are no one's business, unless the process fails. The listener closes the file.
         noise = tempfile.TemporaryFile("w+")  # noqa: SIM115
         try:

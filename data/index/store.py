@@ -100,10 +100,18 @@ class PassageStore:
     def __iter__(self) -> Iterator[Passage]:
         return (self.passage(row) for row in range(len(self)))
 
-    def passage(self, row: int, score: float | None = None) -> Passage:
+    def passage(self, row: int) -> Passage:
         """The passage in one row, counted from 0."""
-        start = _FIELDS * int(row)
-        a, b, c, d, e = self._bounds[start : start + _FIELDS + 1].tolist()
+        start = _FIELDS * row
+        return self._read(self._bounds[start : start + _FIELDS + 1].tolist(), None)
+
+    def passages(self, rows: npt.NDArray[np.integer], scores: npt.NDArray[np.floating]) -> list[Passage]:
+        """The passages of some rows with their scores."""
+        places = self._bounds[rows[:, None] * _FIELDS + np.arange(_FIELDS + 1)]
+        return list(map(self._read, places.tolist(), scores.tolist()))
+
+    def _read(self, places: list[int], score: float | None) -> Passage:
+        a, b, c, d, e = places
         text = self._text
         return Passage(
             text[a:b].decode("utf-8", "surrogatepass"),
@@ -112,10 +120,6 @@ class PassageStore:
             score,
             json.loads(text[d:e]) if e > d else {},
         )
-
-    def passages(self, rows: npt.NDArray[np.integer], scores: npt.NDArray[np.floating]) -> list[Passage]:
-        """The passages of some rows with their scores."""
-        return [self.passage(row, score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
 
     def row(self, passage_id: str) -> int | None:
         """Row of an id, or ``None``."""
