@@ -19,10 +19,10 @@ class ClassifyQuestion(dspy.Signature):
 
     question: str = dspy.InputField()
     type: QuestionType = dspy.OutputField(
-        desc="FACTOID: a name, date, place or number; EVIDENCE-BASED: what something is or how it works; "
-        "REASON: why; INSTRUCTION: the steps of how to do something; EXPERIENCE: advice or recommendations; "
-        "COMPARISON: how two or more things differ or which is better; DEBATE: an opinion on a disputed matter; "
-        "NOT-A-QUESTION: anything else"
+        desc="DEBATE asks for opinions: should, is it right, is it a good idea; REASON asks why; "
+        "INSTRUCTION asks how to do something; EXPERIENCE asks for advice or recommendations; "
+        "COMPARISON asks for differences or which is better; EVIDENCE-BASED asks what something is or how it works; "
+        "FACTOID asks who, when, where, how many; NOT-A-QUESTION asks nothing"
     )
 
 
