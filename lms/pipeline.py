@@ -3,6 +3,7 @@
 import atexit
 import json
 import logging
+import os
 import subprocess
 import sys
 import tempfile
@@ -88,6 +89,7 @@ class Pipeline:
         self._jobs: dict[int, Job] = {}
         self._next = 0
         self._closed = False
+        self._owner = os.getpid()
         atexit.register(self._abandon)
 
     def submit(self, job: Job) -> None:
@@ -95,6 +97,8 @@ class Pipeline:
         with self._lock:
             if self._closed:
                 raise PipelineError("the embedded model was closed")
+            if self._owner != os.getpid():  # forked: the process and its pipes belong to the parent
+                self._owner, self._process, self._jobs = os.getpid(), None, {}
             self._send_job(job)
 
     def close(self) -> None:
@@ -114,7 +118,7 @@ class Pipeline:
         with self._lock:
             self._closed = True
             process, self._process, self._jobs = self._process, None, {}
-        if process is not None:
+        if process is not None and self._owner == os.getpid():
             _end(process)
 
     def _send_job(self, job: Job) -> None:

@@ -1,0 +1,261 @@
+"""Tokens per second of the embedded model: one caller, eight at once, the bare pipeline with the same eight.
+
+    python benchmarks/embedded_throughput.py [--repetitions 5] [--tokens 64] [--passage-words 40]
+
+The three are taken in turn within each repetition, so that whatever else the machine does falls on all of them, and
+the ratios are taken within a repetition. Every repetition has prompts of its own: the pipeline keeps prefixes it has
+read, and would otherwise answer later repetitions faster. Callers go through ``dspy.Predict`` with a JSON schema, as
+the programs do. Answers are cut at a limit they hardly ever end before; the tokens written are counted over the whole
+time, reading the prompts included. Longer prompts lower every rate, and the gain of asking together with it: what is
+shared among callers is the time of writing.
+"""
+
+import argparse
+import json
+import os
+import platform
+import random
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import dspy
+import openvino_genai as genai
+from aspectrag.lms.embedded import AsyncEmbeddedEngine, EmbeddedEngine, EmbeddedOptions
+from aspectrag.lms.embedded_model import MODEL_NAME, converted_model
+from aspectrag.lms.sampling import chat, sampling
+from dspy.lm15 import Request
+from rich.console import Console
+from rich.table import Table
+
+CALLERS = 8
+SEED = 20260101
+RESULTS = Path(__file__).with_name("results") / "embedded_throughput.json"
+_WORDS = [
+    "river",
+    "market",
+    "engine",
+    "harvest",
+    "museum",
+    "voltage",
+    "glacier",
+    "senate",
+    "orchard",
+    "vaccine",
+    "railway",
+    "copper",
+    "theatre",
+    "monsoon",
+    "satellite",
+    "bakery",
+    "treaty",
+    "lantern",
+    "compost",
+    "harbour",
+    "algebra",
+    "plumage",
+    "quarry",
+    "ferry",
+    "parliament",
+]
+# Student's t for a two-sided 95 % interval, by degrees of freedom.
+_T95 = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36, 8: 2.31, 9: 2.26}
+
+
+class Explain(dspy.Signature):
+    """Explain in a long text of several paragraphs what the passages say about the question."""
+
+    passages: list[str] = dspy.InputField()
+    question: str = dspy.InputField()
+    answer: str = dspy.OutputField()
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean and the half-width of its 95 % interval (Student's t)."""
+
+    mean: float
+    plus_minus: float
+
+    @classmethod
+    def of(cls, values: list[float]) -> "Interval":
+        """The interval of independent repetitions."""
+        if len(values) < 2:
+            return cls(values[0], float("nan"))
+        spread = statistics.stdev(values) / len(values) ** 0.5
+        return cls(statistics.fmean(values), _T95.get(len(values) - 1, 1.96) * spread)
+
+    def __str__(self) -> str:
+        return f"{self.mean:.2f} ± {self.plus_minus:.2f}"
+
+
+def question(random_words: random.Random, words: int) -> dict[str, Any]:
+    """Inputs nobody has asked before: two passages of random words."""
+    passages = [" ".join(random_words.choices(_WORDS, k=words)) for _ in range(2)]
+    return {"passages": passages, "question": f"What do {random_words.choice(_WORDS)} and the others have in common?"}
+
+
+class Recorder(EmbeddedEngine):
+    """The engine, remembering its requests: the bare pipeline is given the very same ones."""
+
+    seen: list[Request]
+
+    def complete(self, request: Request) -> Any:
+        """Answer and remember."""
+        self.seen.append(request)
+        return super().complete(request)
+
+
+class Contest:
+    """The three contestants, over one set of options."""
+
+    def __init__(self, tokens: int) -> None:
+        options = EmbeddedOptions()
+        self.engine = Recorder(options)
+        self.engine.seen = []
+        self.lm = dspy.LM(
+            f"embedded/{MODEL_NAME}",
+            engine=self.engine,
+            async_engine=AsyncEmbeddedEngine(self.engine),
+            temperature=0.0,
+            max_tokens=tokens,
+            cache=False,
+            num_retries=0,
+        )
+        self.predict = dspy.Predict(Explain)
+        folder = str(converted_model())
+        scheduler = genai.SchedulerConfig()
+        scheduler.cache_size = options.cache_gib
+        scheduler.max_num_seqs = options.max_batch
+        scheduler.max_num_batched_tokens = options.step_tokens
+        scheduler.enable_prefix_caching = True
+        self.tokenizer = genai.Tokenizer(folder)
+        self.pipeline = genai.ContinuousBatchingPipeline(folder, self.tokenizer, scheduler, options.device)
+        self.requests = 0
+
+    def callers(self, inputs: list[dict[str, Any]], threads: int) -> float:
+        """Tokens per second of so many threads asking through DSPy."""
+        with dspy.context(lm=self.lm, adapter=dspy.JSONAdapter()):
+            run = dspy.Parallel(num_threads=threads, disable_progress_bar=True, max_errors=10**6)
+            before = len(self.lm.history)
+            started = time.perf_counter()
+            run([(self.predict, one) for one in inputs])
+            seconds = time.perf_counter() - started
+        return sum(entry["usage"]["completion_tokens"] for entry in self.lm.history[before:]) / seconds
+
+    def prompt_tokens(self) -> float:
+        """Mean length of the prompts so far."""
+        return statistics.fmean(entry["usage"]["prompt_tokens"] for entry in self.lm.history)
+
+    def bare(self, requests: list[Request]) -> float:
+        """Tokens per second of the pipeline without anything of ours around it."""
+        prepared = []
+        for request in requests:
+            prompt = self.tokenizer.apply_chat_template(chat(request), add_generation_prompt=True)
+            how = dict(sampling(request.config, 10_000).options)
+            schema = how.pop("json_schema")
+            config = genai.GenerationConfig(**how)
+            config.apply_chat_template = False
+            config.set_eos_token_id(self.tokenizer.get_eos_token_id())
+            config.structured_output_config = genai.StructuredOutputConfig(json_schema=schema)
+            prepared.append((self.tokenizer.encode(prompt, add_special_tokens=False).input_ids, config))
+        started = time.perf_counter()
+        handles = []
+        for tokens, config in prepared:
+            self.requests += 1
+            handles.append(self.pipeline.add_request(self.requests, tokens, config))
+        while self.pipeline.has_non_finished_requests():
+            self.pipeline.step()
+        seconds = time.perf_counter() - started
+        return sum(len(output.generated_ids) for handle in handles for output in handle.read_all()) / seconds
+
+
+def main() -> None:
+    """Run the contest, print a table, write the results."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--tokens", type=int, default=64, help="length of every answer")
+    parser.add_argument("--passage-words", type=int, default=40, help="length of each of the two passages")
+    arguments = parser.parse_args()
+    random_words = random.Random(SEED)
+    contest = Contest(arguments.tokens)
+    dspy.configure_cache(enable_disk_cache=False, enable_memory_cache=False)
+    rates: dict[str, list[float]] = {"one caller": [], "eight callers": [], "bare pipeline": []}
+
+    def repetition(number: int) -> dict[str, float]:
+        alone = [question(random_words, arguments.passage_words)]
+        together = [question(random_words, arguments.passage_words) for _ in range(CALLERS)]
+        contest.engine.seen.clear()
+        measured: dict[str, float] = {}
+        # The bare pipeline needs the requests of the callers, so these come first; who of the rest begins alternates.
+        turns: list[tuple[str, Callable[[], float]]] = [
+            ("one caller", lambda: contest.callers(alone, 1)),
+            ("eight callers", lambda: contest.callers(together, CALLERS)),
+        ]
+        for name, turn in turns if number % 2 else reversed(turns):
+            measured[name] = turn()
+        asked = [request for request in contest.engine.seen if alone[0]["passages"][0] not in str(request.messages)]
+        measured["bare pipeline"] = contest.bare(asked)
+        return measured
+
+    repetition(0)  # warms up both pipelines and the grammar
+    for number in range(arguments.repetitions):
+        for name, rate in repetition(number).items():
+            rates[name].append(rate)
+    summary = {name: Interval.of(values) for name, values in rates.items()}
+    ratios = {
+        "eight callers / one caller": Interval.of(_ratios(rates["eight callers"], rates["one caller"])),
+        "eight callers / bare pipeline": Interval.of(_ratios(rates["eight callers"], rates["bare pipeline"])),
+    }
+    table = Table("", "tokens per second", title=f"{MODEL_NAME}, {arguments.repetitions} repetitions")
+    for name, interval in summary.items():
+        table.add_row(name, str(interval))
+    for name, interval in ratios.items():
+        table.add_row(name, str(interval))
+    Console().print(table)
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(json.dumps(_record(arguments, contest.prompt_tokens(), rates, summary, ratios), indent=2) + "\n")
+    contest.engine.close()
+
+
+def _ratios(above: list[float], below: list[float]) -> list[float]:
+    return [first / second for first, second in zip(above, below, strict=True)]
+
+
+def _record(
+    arguments: argparse.Namespace,
+    prompt_tokens: float,
+    rates: dict[str, list[float]],
+    summary: dict[str, Interval],
+    ratios: dict[str, Interval],
+) -> dict[str, Any]:
+    processor = Path("/proc/cpuinfo")
+    names = processor.read_text().splitlines() if processor.exists() else []
+    model = next(
+        (line.split(":", 1)[1].strip() for line in names if line.startswith("model name")), platform.processor()
+    )
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "cpu": model,
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "libraries": {name: version(name) for name in ("dspy", "openvino", "openvino-genai")},
+        "model": MODEL_NAME,
+        "seed": SEED,
+        "repetitions": arguments.repetitions,
+        "callers": CALLERS,
+        "tokens_per_answer": arguments.tokens,
+        "tokens_per_prompt": prompt_tokens,
+        "tokens_per_second": {name: asdict(interval) for name, interval in summary.items()},
+        "ratios": {name: asdict(interval) for name, interval in ratios.items()},
+        "every_repetition": rates,
+    }
+
+
+if __name__ == "__main__":
+    main()
