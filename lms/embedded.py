@@ -1,14 +1,13 @@
 """The embedded language model as a DSPy engine: no server, no key, no network once its weights are in the cache."""
 
 import asyncio
-import logging
 import queue
 import re
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import CancelledError
 from concurrent.futures import TimeoutError as FutureTimeoutError
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +26,10 @@ from dspy.lm15 import (
 
 from ..errors import AspectragError
 from .embedded_model import CONTEXT_WINDOW, MODEL_NAME, converted_model
+from .pieces import Pieces, cut
 from .pipeline import Generated, Job, Pipeline, PipelineError, PipelineSettings, RequestRefusedError
 from .sampling import chat, sampling
 
-logger = logging.getLogger(__name__)
 StreamEvent = StreamStartEvent | StreamDeltaEvent | StreamEndEvent
 # Native errors begin with the time and the path of the source file they come from.
 _SOURCE_LOCATION = re.compile(r"(?:\w+: )?\[[\d:]+\] \S+:\d+: ")
@@ -62,40 +61,6 @@ class EmbeddedOptions:
 class _Prepared:
     job: Job
     stop: tuple[str, ...]
-
-
-@dataclass
-class _Text:
-    """Turns arriving tokens into text pieces that are safe to show: whole characters, nothing of a stop string."""
-
-    decode: Callable[[list[int]], str]
-    stop: tuple[str, ...]
-    tokens: list[int] = field(default_factory=list)
-    shown: int = 0
-
-    def push(self, tokens: list[int]) -> str:
-        self.tokens.extend(tokens)
-        text = cut(self.decode(self.tokens).rstrip("\ufffd"), self.stop)  # a character may not have arrived whole
-        return self._advance(text, len(text) - max((len(stop) - 1 for stop in self.stop), default=0))
-
-    def rest(self) -> str:
-        text = cut(self.decode(self.tokens), self.stop)
-        return self._advance(text, len(text))
-
-    def _advance(self, text: str, end: int) -> str:
-        end = max(self.shown, end)
-        piece, self.shown = text[self.shown : end], end
-        return piece
-
-
-def cut(text: str, stop: tuple[str, ...]) -> str:
-    """``text`` up to the first of the stop strings.
-
-    Example:
-        >>> cut("one, two, three", (", t",))
-        'one'
-    """
-    return text[: min((at for string in stop if (at := text.find(string)) >= 0), default=len(text))]
 
 
 class EmbeddedEngine:
@@ -194,7 +159,7 @@ class EmbeddedEngine:
         prepared = self._submit(request, arrived.put)
         future = prepared.job.future
         future.add_done_callback(lambda _: arrived.put(None))
-        text = _Text(self._decode, prepared.stop)
+        text = Pieces(self._decode, prepared.stop)
         try:
             yield StreamStartEvent(model=request.model)
             while (tokens := arrived.get(timeout=self.options.timeout)) is not None:
@@ -208,7 +173,7 @@ class EmbeddedEngine:
         finally:
             future.cancel()
 
-    def _stream_end(self, text: _Text, prepared: _Prepared, generated: Generated) -> Iterator[StreamEvent]:
+    def _stream_end(self, text: Pieces, prepared: _Prepared, generated: Generated) -> Iterator[StreamEvent]:
         finish = self._finish(prepared, generated)
         if piece := text.rest():
             yield StreamDeltaEvent(TextDelta(piece))
@@ -300,7 +265,7 @@ class AsyncEmbeddedEngine:
         prepared = await asyncio.to_thread(engine._submit, request, tell)
         future = prepared.job.future
         future.add_done_callback(lambda done: None if done.cancelled() else tell(None))
-        text = _Text(engine._decode, prepared.stop)
+        text = Pieces(engine._decode, prepared.stop)
         try:
             yield StreamStartEvent(model=request.model)
             while (tokens := await asyncio.wait_for(arrived.get(), engine.options.timeout)) is not None:

@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from aspectrag.lms.embedded import _Text, cut
+from aspectrag.lms.pieces import Pieces, cut
 from aspectrag.lms.sampling import chat, sampling
 from dspy import lm15
 from dspy.lm15 import Config, ImagePart, Message, Request
@@ -63,7 +63,7 @@ def test_response_formats(given, schema):
 
 
 def test_stop_strings_are_never_shown_not_even_in_part():
-    text = _Text(lambda tokens: "".join(map(chr, tokens)), ("STOP",))
+    text = Pieces(lambda tokens: "".join(map(chr, tokens)), ("STOP",))
     shown = [text.push([ord(letter)]) for letter in "say ST no, then STOP"]
     assert "".join(shown) + text.rest() == "say ST no, then "
     assert cut("abc", ()) == "abc"
@@ -71,5 +71,5 @@ def test_stop_strings_are_never_shown_not_even_in_part():
 
 def test_half_a_character_waits_for_the_rest():
     encoded = "é!".encode()
-    text = _Text(lambda tokens: bytes(tokens).decode(errors="replace"), ())
+    text = Pieces(lambda tokens: bytes(tokens).decode(errors="replace"), ())
     assert [text.push([byte]) for byte in encoded] + [text.rest()] == ["", "é", "!", ""]
