@@ -65,7 +65,7 @@ def ask(
         sys.stdout.write(ujson.dumps(_record(result, seconds), ensure_ascii=False, escape_forward_slashes=False) + "\n")
     else:
         out = console()
-        out.print(answer_view(result, streamed=bool(shown) and shown.strip() == result.answer.strip()))
+        out.print(answer_view(result, streamed=bool(shown)))
         out.print(trace_view(trace))
     if not result.answer:
         raise AspectragError(f"{model.model} gave no usable answer: see --trace FILE, or try another --lm")
@@ -74,9 +74,11 @@ def ask(
 def _run(program: Program, question: str, *, stream: bool) -> tuple[Result, str]:
     if not stream:
         return program(question=question), ""
-    result, shown = streamed(program, question, lambda piece: _write(piece))
+    result, shown = streamed(program, question, _write)
     if shown:
-        _write("\n\n")
+        # Checking an answer may add its citations, or take it back; then it is printed as it stands.
+        rest = result.answer.removeprefix(shown.strip())
+        _write((rest if rest != result.answer else f"\n\n{rest}") + "\n\n")
     return result, shown
 
 

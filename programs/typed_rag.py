@@ -35,7 +35,7 @@ from ..signatures import (
 from ..signatures.merging import PerspectiveAnswer, SubAnswer
 from ..signatures.typed import Perspective
 from .blocks.answering import SubQuestion, answer_from, generate, pooled
-from .blocks.citations import renumber
+from .blocks.citations import citations, cited, renumber
 from .blocks.concurrent import run_all
 from .blocks.fallbacks import fall_back
 from .blocks.passages import merge, rerank, retrieve
@@ -202,7 +202,9 @@ class TypedRag(Program):
         return result(answer, route=kind, passages=shown, steps=1)
 
     def _merged(self, kind: str, answer: str, parts: list[SubQuestion], passages: list[Passage]) -> Result:
-        answer = renumber(answer, passages, passages)
+        # A merged answer that lost its citations still rests on what its parts rest on.
+        rests_on = {citation.number for text in pooled(parts)[1] for citation in citations(text, passages)}
+        answer = cited(renumber(answer, passages, passages), rests_on)
         return result(answer, route=kind, passages=passages, sub_questions=parts, steps=1)
 
     def _call(self, stage: str, accept: Callable[[dspy.Prediction], Accepted], **inputs: str) -> Accepted:

@@ -1,26 +1,38 @@
 """Answers: from numbered passages, from passages with a comparison in mind, or from the model alone."""
 
 import dspy
+from pydantic import BaseModel
 
-CITED = "cites the passages it rests on by their number in square brackets, such as [1]"
+IN_YOUR_WORDS = "in your own words, each statement followed by the number of its passage in square brackets"
+RESTS_ON = "numbers of the passages that the answer rests on"
+
+
+class NumberedPassage(BaseModel):
+    """A passage as the model sees it: cited by its number."""
+
+    number: int
+    title: str
+    text: str
 
 
 class AnswerFromPassages(dspy.Signature):
-    """Answer the question from the numbered passages, in the language of the question."""
+    """Answer the question from the passages, in the language of the question."""
 
-    passages: list[str] = dspy.InputField(desc="numbered passages")
+    passages: list[NumberedPassage] = dspy.InputField()
     question: str = dspy.InputField()
-    answer: str = dspy.OutputField(desc=CITED)
+    answer: str = dspy.OutputField(desc=IN_YOUR_WORDS)
+    citations: list[int] = dspy.OutputField(default=[], desc=RESTS_ON)
 
 
 class AnswerComparison(dspy.Signature):
-    """Compare the things that the keywords name, from the numbered passages, so that the question is answered."""
+    """Compare the things that the keywords name, from the passages, so that the question is answered."""
 
-    passages: list[str] = dspy.InputField(desc="numbered passages")
+    passages: list[NumberedPassage] = dspy.InputField()
     compare_type: str = dspy.InputField(desc="what the comparison is after")
     keywords: list[str] = dspy.InputField(desc="the things compared")
     question: str = dspy.InputField()
-    answer: str = dspy.OutputField(desc=CITED)
+    answer: str = dspy.OutputField(desc=IN_YOUR_WORDS)
+    citations: list[int] = dspy.OutputField(default=[], desc=RESTS_ON)
 
 
 class AnswerDirectly(dspy.Signature):

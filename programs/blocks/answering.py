@@ -9,7 +9,7 @@ from dspy import ContextWindowExceededError
 
 from ...data.passages import Passage
 from .adapter import encodable
-from .citations import renumber
+from .citations import cited, renumber, unmarked
 from .fallbacks import fall_back
 from .passages import fit, merge, numbered
 from .stage import RejectedOutputError, StageError, call_stage, lm_of
@@ -39,7 +39,7 @@ def pooled(parts: Sequence[SubQuestion]) -> tuple[list[Passage], list[str]]:
 def generate(stage: str, predictor: dspy.Module, attempts: int, **inputs: Any) -> str:
     """Call an answering predictor; where its output never parses, what it said stands as the answer, flagged."""
     try:
-        return call_stage(stage, predictor, _nonempty, attempts, **inputs)
+        return call_stage(stage, predictor, _said, attempts, **inputs)
     except StageError as failed:
         words = encodable(failed.text).strip()
         fall_back(stage, f"{failed.reason}; " + ("the model's own words are kept" if words else "no answer"))
@@ -71,8 +71,8 @@ def answer_from(
             fall_back(stage, f"the prompt exceeds the context window; {len(shown)} passages are kept")
 
 
-def _nonempty(prediction: dspy.Prediction) -> str:
+def _said(prediction: dspy.Prediction) -> str:
     answer = encodable(str(prediction.answer or "")).strip()
-    if not answer:
+    if not unmarked(answer):
         raise RejectedOutputError("the answer is empty")
-    return answer
+    return cited(answer, prediction.get("citations") or ())

@@ -1,7 +1,7 @@
 """Citations: the numbers in square brackets of an answer, and the passages that they point to."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +44,27 @@ def renumber(text: str, shown: Sequence[Passage], all_passages: Sequence[Passage
         return space + "".join(f"[{n}]" for n in dict.fromkeys(known)) if known else ""
 
     return _MARK.sub(replace, text).strip()
+
+
+def cited(text: str, numbers: Iterable[int]) -> str:
+    """The text with its citations; where it has none of its own, ``numbers`` are put at its end.
+
+    Small models name the passages they used well, and seldom mark them in the text.
+
+    Example:
+        >>> cited("It is long.", [2, 1, 2])
+        'It is long. [1][2]'
+        >>> cited("It is long [3].", [1])
+        'It is long [3].'
+    """
+    if _MARK.search(text):
+        return text
+    return " ".join([text, "".join(f"[{n}]" for n in sorted(set(numbers)))]).strip()
+
+
+def unmarked(text: str) -> str:
+    """The text without its citations."""
+    return _MARK.sub("", text).strip()
 
 
 def citations(answer: str, passages: Sequence[Passage]) -> list[Citation]:

@@ -7,6 +7,7 @@ import dspy
 from ...data.index.retriever import Ranker, Retriever
 from ...data.passages import Passage
 from ...lms.tokens import count
+from ...signatures.answering import NumberedPassage
 from ..trace import note, step
 
 # Room kept free for instructions, demos and the answer when passages are fitted to a context window.
@@ -52,7 +53,7 @@ def fit(passages: Sequence[Passage], question: str, lm: dspy.BaseLM) -> list[Pas
     answer = (getattr(lm, "kwargs", {}) or {}).get("max_tokens") or ANSWER_TOKENS
     room = window - PROMPT_TOKENS - answer - count(lm, question)
     kept = list(passages)
-    sizes = [count(lm, text) for text in numbered(kept)]
+    sizes = [count(lm, shown.model_dump_json()) for shown in numbered(kept)]
     while len(kept) > 1 and sum(sizes) > room:
         kept.pop()
         sizes.pop()
@@ -62,11 +63,11 @@ def fit(passages: Sequence[Passage], question: str, lm: dspy.BaseLM) -> list[Pas
     return kept
 
 
-def numbered(passages: Sequence[Passage]) -> list[str]:
+def numbered(passages: Sequence[Passage]) -> list[NumberedPassage]:
     """What the model is shown: each passage with the number it is cited by.
 
     Example:
         >>> numbered([Passage("a", "Danube", "A river.")])
-        ['[1] Danube: A river.']
+        [NumberedPassage(number=1, title='Danube', text='A river.')]
     """
-    return [f"[{n}] {p.title}: {p.text}" if p.title else f"[{n}] {p.text}" for n, p in enumerate(passages, 1)]
+    return [NumberedPassage(number=n, title=p.title, text=p.text) for n, p in enumerate(passages, 1)]

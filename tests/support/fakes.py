@@ -61,6 +61,7 @@ PLANS: dict[str, Any] = {
     "compare_type": "difference",
     "keywords": ["dysphagia", "odynophagia"],
     "queries": ["Why Kresy?", "Why was the Curzon Line drawn?", "Who drew the line for peace?"],
+    "citations": [],
     "topic": "Nuclear power instead of coal",
     "perspectives": [
         {"opinion": "for nuclear power", "query": "Nuclear power is low in carbon"},

@@ -1,5 +1,5 @@
 from aspectrag.data.passages import Passage
-from aspectrag.programs.blocks.citations import Citation, citations, renumber
+from aspectrag.programs.blocks.citations import Citation, citations, cited, renumber, unmarked
 
 A, B, C = (Passage(x, x.upper(), f"text {x}") for x in "abc")
 
@@ -24,3 +24,10 @@ def test_text_in_brackets_is_left_alone():
 def test_each_cited_passage_once_in_order():
     assert citations("b [2], a [1], b [2], none [9]", [A, B]) == [Citation(1, "a", "A"), Citation(2, "b", "B")]
     assert citations("", [A]) == []
+
+
+def test_numbers_beside_the_answer_are_used_where_it_cites_nothing():
+    assert cited("So.", [3, 1, 3]) == "So. [1][3]"
+    assert cited("So [2].", [1]) == "So [2]."
+    assert cited("So.", []) == "So."
+    assert unmarked(" [1] [2, 3]") == ""
