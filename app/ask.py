@@ -64,9 +64,8 @@ def ask(
     if as_json:
         sys.stdout.write(ujson.dumps(_record(result, seconds), ensure_ascii=False, escape_forward_slashes=False) + "\n")
     else:
-        out = console()
-        out.print(answer_view(result, streamed=bool(shown)))
-        out.print(trace_view(trace))
+        console().print(answer_view(result, streamed=bool(shown)))
+        console(wrap=True).print(trace_view(trace))
     if not result.answer:
         raise AspectragError(f"{model.model} gave no usable answer: see --trace FILE, or try another --lm")
 

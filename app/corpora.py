@@ -62,12 +62,12 @@ def index_of(index: Path | None, docs: list[Path], kind: str, encoder: str | Non
 def _indexed(paths: list[Path], kind: Kind, encoder: str | None, progress: bool) -> Index:
     resolved = encoder_of(kind, encoder)
     folder = home() / "indexes" / _fingerprint(paths, kind, resolved)
-    if not folder.exists():
-        corpus = load_corpus(paths, progress=progress)
-        for problem in corpus.report.problems if progress else ():
-            say(f"! {problem}")
-        build(corpus, folder, kind, encoder=resolved, progress=progress, report=say if progress else None)
-    return open_index(folder, encoder=resolved)
+    if folder.exists():
+        return open_index(folder, encoder=resolved)
+    corpus = load_corpus(paths, progress=progress)
+    for problem in corpus.report.problems:
+        say(f"! {problem}")
+    return build(corpus, folder, kind, encoder=resolved, progress=progress, report=say if progress else None)
 
 
 def _fingerprint(paths: list[Path], kind: Kind, encoder: str | None) -> str:

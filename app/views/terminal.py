@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import pydantic
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
@@ -11,6 +12,7 @@ from ...programs.trace import Step, Trace
 
 _STYLES = {"lm": "cyan", "retrieval": "green", "fallback": "yellow", "warning": "yellow", "branch": "blue"}
 _CLIP = 96
+_PIPE_WIDTH = 120
 
 
 def answer_view(result: Result, *, streamed: bool = False) -> RenderableType:
@@ -86,6 +88,8 @@ def _line(branch: Tree, step: Step) -> None:
 
 
 def _short(value: object) -> str:
+    if isinstance(value, pydantic.BaseModel):
+        return ": ".join(str(part) for part in value.model_dump().values())
     if isinstance(value, Sequence) and not isinstance(value, str):
         return " | ".join(_short(item) for item in value)
     return str(value)
@@ -98,4 +102,7 @@ def _clip(text: str) -> str:
 
 def console(*, stderr: bool = False, wrap: bool = False) -> Console:
     """A console that prints texts as they are; without ``wrap`` lines are left to the terminal, and pipes, whole."""
-    return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=not wrap)
+    plain = Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=not wrap)
+    if wrap and not plain.is_terminal:
+        plain.width = _PIPE_WIDTH
+    return plain

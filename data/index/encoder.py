@@ -2,7 +2,8 @@
 
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -223,9 +224,24 @@ def _load(folder: Path, device: str | None) -> Any:
     from sentence_transformers import SentenceTransformer
 
     try:
-        return SentenceTransformer(str(folder), device=device, local_files_only=True)
+        with quiet_loading():
+            return SentenceTransformer(str(folder), device=device, local_files_only=True)
     except (OSError, ValueError, KeyError) as error:
         raise AspectragError(f"model in {folder} cannot be loaded ({error}): download it again") from error
+
+
+@contextmanager
+def quiet_loading() -> Iterator[None]:
+    """Keep the bar away that transformers shows for the fraction of a second in which a small model is loaded."""
+    from transformers.utils import logging as transformers_logging
+
+    shown = transformers_logging.is_progress_bar_enabled()
+    transformers_logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            transformers_logging.enable_progress_bar()
 
 
 def _pooling(folder: Path) -> str:

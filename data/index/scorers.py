@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ...errors import AspectragError
 from ..passages import Passage
-from .encoder import Encoder, EncoderIdentity, Vectors, locate_model, readable, unit_rows, weights_sha256
+from .encoder import Encoder, EncoderIdentity, Vectors, locate_model, quiet_loading, readable, unit_rows, weights_sha256
 from .ordering import SCORE_DECIMALS, check_k, ranked
 from .store import PassageStore
 from .vectors import similarities
@@ -138,4 +138,5 @@ class CrossEncoderScorer:
         load_faiss()  # fixes the order in which torch and faiss are imported
         from sentence_transformers import CrossEncoder
 
-        return CrossEncoder(str(self._folder), device=self._device, local_files_only=True)
+        with quiet_loading():
+            return CrossEncoder(str(self._folder), device=self._device, local_files_only=True)

@@ -16,7 +16,7 @@ PROMPT_TOKENS, ANSWER_TOKENS = 1000, 512
 
 def retrieve(retriever: Retriever, queries: Sequence[str], k: int) -> list[list[Passage]]:
     """Search for all queries in one batch, as one step of the trace."""
-    with step("retrieval", type(retriever).__name__, {"queries": list(queries), "k": k}) as own:
+    with step("retrieval", "retrieve", {"queries": list(queries), "k": k}) as own:
         found = retriever.search(queries, k)
         own.outputs = [[passage.to_dict() for passage in passages] for passages in found]
     return found
@@ -36,7 +36,7 @@ def rerank(retriever: Retriever, query: str, passages: Sequence[Passage], k: int
     if not isinstance(retriever, Ranker):
         note("warning", "rerank", f"{type(retriever).__name__} cannot rank: passages keep the order they were found in")
         return list(passages[:k])
-    with step("retrieval", f"{type(retriever).__name__}.rank", {"query": query, "passages": len(passages)}) as own:
+    with step("retrieval", "rerank", {"query": query, "passages": len(passages), "k": k}) as own:
         ranked = retriever.rank(query, passages, k)
         own.outputs = [passage.to_dict() for passage in ranked]
     return ranked
