@@ -1,11 +1,11 @@
 """A language model that answers what a function says: for tests and benchmarks, deterministic under threads."""
 
 import asyncio
-import itertools
 import json
 import re
 import threading
 import time
+import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -28,7 +28,6 @@ from .prompts import Asked, Format, asked
 
 StreamEvent = StreamStartEvent | StreamDeltaEvent | StreamEndEvent
 _WORD = re.compile(r"\s*\S+|\s+$")
-_instances = itertools.count(1)
 
 
 @dataclass(frozen=True)
@@ -190,7 +189,8 @@ def scripted_lm(reply: Reply, latency: float = 0.0, name: str | None = None, **o
     Args:
         reply: As for :class:`ScriptedEngine`.
         latency: Seconds an answer takes.
-        name: Part of the model string after ``scripted/``; by default a number not used before in this process.
+        name: Part of the model string after ``scripted/``; by default never used before, since DSPy's cache outlives
+            the process.
         **options: Further arguments of ``dspy.LM``.
 
     Returns:
@@ -198,5 +198,5 @@ def scripted_lm(reply: Reply, latency: float = 0.0, name: str | None = None, **o
     """
     engine = ScriptedEngine(reply, latency)
     options = {"temperature": 0.0, "max_tokens": 4096, "num_retries": 0, **options}
-    model = f"scripted/{name or next(_instances)}"
+    model = f"scripted/{name or uuid.uuid4().hex}"
     return ScriptedLM(model, engine=engine, async_engine=AsyncScriptedEngine(engine), **options)

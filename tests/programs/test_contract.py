@@ -88,6 +88,22 @@ def test_a_folder_that_does_not_fit_is_refused_with_both_sides(case, tmp_path):
         type(program).load(tmp_path / "nowhere", ListRetriever())
 
 
+def test_dspys_optimizers_compile_it_and_the_result_loads(case, tmp_path):
+    program, reply = case
+    trainset = [dspy.Example(question=f"{QUESTION} {n}").with_inputs("question") for n in range(2)]
+    with dspy.context(lm=scripted_lm(reply)):
+        metric = lambda example, pred, trace=None: bool(pred.answer)  # noqa: E731
+        optimizer = dspy.BootstrapFewShot(metric=metric, max_bootstrapped_demos=1, max_labeled_demos=0)
+        compiled = optimizer.compile(program, trainset=trainset)
+        assert any(predictor.demos for predictor in compiled.predictors())
+        assert compiled.retriever is program.retriever
+        compiled.save(tmp_path / "p")
+        loaded = type(program).load(tmp_path / "p", program.retriever)
+        assert loaded(question="again?").toDict() == compiled(question="again?").toDict()
+    compiled.save(str(tmp_path / "state.json"))  # what DSPy's optimizers write into their log folders
+    assert (tmp_path / "state.json").is_file()
+
+
 def test_copies_share_the_retriever(case):
     program, _ = case
     assert copy.deepcopy(program).retriever is program.retriever
