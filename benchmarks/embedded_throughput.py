@@ -26,10 +26,10 @@ from typing import Any
 
 import dspy
 import openvino_genai as genai
-from aspectrag.lms.embedded import AsyncEmbeddedEngine, EmbeddedEngine, EmbeddedOptions
+from aspectrag.lms.embedded import EmbeddedEngine, EmbeddedOptions
 from aspectrag.lms.embedded_model import MODEL_NAME, converted_model
 from aspectrag.lms.sampling import chat, sampling
-from dspy.lm15 import Request
+from dspy.lm15 import Message, Request, Response, TextPart, Usage
 from rich.console import Console
 from rich.table import Table
 
@@ -100,15 +100,18 @@ def question(random_words: random.Random, words: int) -> dict[str, Any]:
     return {"passages": passages, "question": f"What do {random_words.choice(_WORDS)} and the others have in common?"}
 
 
-class Recorder(EmbeddedEngine):
-    """The engine, remembering its requests: the bare pipeline is given the very same ones."""
+class Capture(EmbeddedEngine):
+    """Takes down the requests DSPy makes without answering them: the bare pipeline is given the very same."""
 
-    seen: list[Request]
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[Request] = []
 
-    def complete(self, request: Request) -> Any:
-        """Answer and remember."""
+    def complete(self, request: Request) -> Response:
+        """Remember the request and answer with an empty object."""
         self.seen.append(request)
-        return super().complete(request)
+        answer = Message.assistant([TextPart('{"answer": ""}')])
+        return Response(id=None, model=request.model, message=answer, finish_reason="stop", usage=Usage())
 
 
 class Contest:
@@ -116,17 +119,9 @@ class Contest:
 
     def __init__(self, tokens: int) -> None:
         options = EmbeddedOptions()
-        self.engine = Recorder(options)
-        self.engine.seen = []
-        self.lm = dspy.LM(
-            f"embedded/{MODEL_NAME}",
-            engine=self.engine,
-            async_engine=AsyncEmbeddedEngine(self.engine),
-            temperature=0.0,
-            max_tokens=tokens,
-            cache=False,
-            num_retries=0,
-        )
+        self.engine = EmbeddedEngine(options)
+        settings: dict[str, Any] = {"temperature": 0.0, "max_tokens": tokens, "cache": False, "num_retries": 0}
+        self.lm = dspy.LM(f"embedded/{MODEL_NAME}", engine=self.engine, **settings)
         self.predict = dspy.Predict(Explain)
         folder = str(converted_model())
         scheduler = genai.SchedulerConfig()
@@ -152,10 +147,18 @@ class Contest:
         """Mean length of the prompts so far."""
         return statistics.fmean(entry["usage"]["prompt_tokens"] for entry in self.lm.history)
 
-    def bare(self, requests: list[Request]) -> float:
+    def requests_for(self, inputs: list[dict[str, Any]]) -> list[Request]:
+        """What DSPy sends for these inputs."""
+        capture = Capture()
+        with dspy.context(lm=self.lm.copy(engine=capture), adapter=dspy.JSONAdapter()):
+            for one in inputs:
+                self.predict(**one)
+        return capture.seen
+
+    def bare(self, inputs: list[dict[str, Any]]) -> float:
         """Tokens per second of the pipeline without anything of ours around it."""
         prepared = []
-        for request in requests:
+        for request in self.requests_for(inputs):
             prompt = self.tokenizer.apply_chat_template(chat(request), add_generation_prompt=True)
             how = dict(sampling(request.config, 10_000).options)
             schema = how.pop("json_schema")
@@ -190,18 +193,13 @@ def main() -> None:
     def repetition(number: int) -> dict[str, float]:
         alone = [question(random_words, arguments.passage_words)]
         together = [question(random_words, arguments.passage_words) for _ in range(CALLERS)]
-        contest.engine.seen.clear()
-        measured: dict[str, float] = {}
-        # The bare pipeline needs the requests of the callers, so these come first; who of the rest begins alternates.
         turns: list[tuple[str, Callable[[], float]]] = [
             ("one caller", lambda: contest.callers(alone, 1)),
             ("eight callers", lambda: contest.callers(together, CALLERS)),
+            ("bare pipeline", lambda: contest.bare(together)),
         ]
-        for name, turn in turns if number % 2 else reversed(turns):
-            measured[name] = turn()
-        asked = [request for request in contest.engine.seen if alone[0]["passages"][0] not in str(request.messages)]
-        measured["bare pipeline"] = contest.bare(asked)
-        return measured
+        first = number % len(turns)  # whose turn is first goes round
+        return {name: turn() for name, turn in turns[first:] + turns[:first]}
 
     repetition(0)  # warms up both pipelines and the grammar
     for number in range(arguments.repetitions):

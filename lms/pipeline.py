@@ -127,7 +127,8 @@ class Pipeline:
         self._next += 1
         request = self._next
         self._jobs[request] = job
-        self._send({"id": request, "tokens": job.tokens, "config": job.config})
+        stream = job.listener is not None
+        self._send({"id": request, "tokens": job.tokens, "config": job.config, "stream": stream})
         job.future.add_done_callback(lambda future: self._forget(request) if future.cancelled() else None)
 
     def _start(self) -> "subprocess.Popen[str]":
@@ -177,19 +178,18 @@ class Pipeline:
         self._recover(process, failure or f"its process ended with code {code} {last}".rstrip(), suspects)
 
     def _deliver(self, message: dict[str, Any]) -> None:
+        over = "finish" in message or "error" in message
         with self._lock:
-            job = self._jobs.get(message["id"])
-            if job is not None and "tokens" not in message:
-                del self._jobs[message["id"]]
+            job = self._jobs.pop(message["id"], None) if over else self._jobs.get(message["id"])
         if job is None:
             return
-        if "tokens" in message:
-            job.generated.extend(message["tokens"])
+        if tokens := message.get("tokens"):
+            job.generated.extend(tokens)
             if job.listener is not None:
-                job.listener(message["tokens"])
-        elif "error" in message:
+                job.listener(tokens)
+        if "error" in message:
             job.finish(RequestRefusedError(message["error"]))
-        else:
+        elif over:
             job.finish(Generated(tuple(job.generated), message["finish"]))
 
     def _recover(self, process: "subprocess.Popen[str]", failure: str, suspects: list[int]) -> None:

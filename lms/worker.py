@@ -6,7 +6,8 @@ step lasts (0.15 to 4 seconds): in a thread, everything else the program does wo
 Run by path (``python -P worker.py SETTINGS``), so it imports nothing of the package. It reads one JSON object per line
 from standard input and writes one per line to standard output:
 
-    add      {"id", "tokens", "config"}                  -> {"id", "tokens": new ones} ..., {"id", "finish": reason}
+    add      {"id", "tokens", "config", "stream"}        -> {"id", "tokens": the new ones, "finish": reason}, once, or
+                                                            for a stream also without "finish" while it runs
     cancel   {"cancel": id}                              -> nothing more about that request
     failure  {"fatal": message, "suspects": [ids]}       and the process ends; suspect is a request with a new schema
 
@@ -33,10 +34,12 @@ _FINISH = {"STOP": "stop", "LENGTH": "length"}
 
 @dataclass
 class _Running:
-    """One request inside the pipeline, and why it ended (``None`` while it runs)."""
+    """One request inside the pipeline: tokens not told yet, and why it ended (``None`` while it runs)."""
 
     handle: Any  # openvino_genai's GenerationHandle, which has no public name
-    finish: str | None = field(default=None)
+    stream: bool
+    tokens: list[int] = field(default_factory=list)
+    finish: str | None = None
 
 
 def _generation_config(options: dict[str, Any], eos_token_id: int) -> genai.GenerationConfig:
@@ -138,26 +141,26 @@ class Worker:
         except Exception as error:
             self._write({"id": request, "error": f"{type(error).__name__}: {error}"})
             return
-        self._running[request] = _Running(handle)
+        self._running[request] = _Running(handle, message["stream"])
         if schema not in self._known_schemas:
             self._on_trial = (request, schema)
 
     def _report(self) -> None:
         for request, running in list(self._running.items()):
-            tokens: list[int] = []
-            while running.handle.can_read():
-                for output in running.handle.read().values():
-                    tokens.extend(output.generated_ids)
-                    running.finish = _FINISH.get(output.finish_reason.name)
-                if running.handle.get_status().name == "IGNORED":  # such a handle can be read for ever
-                    break
-            if tokens:
-                self._write({"id": request, "tokens": tokens})
             status = running.handle.get_status().name
+            # An ignored handle, whose request can never fit the key-value cache, can be read for ever.
+            while status != "IGNORED" and running.handle.can_read():
+                for output in running.handle.read().values():
+                    running.tokens.extend(output.generated_ids)
+                    running.finish = _FINISH.get(output.finish_reason.name)
             if status != "RUNNING":
                 del self._running[request]
-                # Ignored means that it can never fit the key-value cache.
-                self._write({"id": request, "finish": "ignored" if status == "IGNORED" else running.finish or "stop"})
+                finish = "ignored" if status == "IGNORED" else running.finish or "stop"
+                self._write({"id": request, "tokens": running.tokens, "finish": finish})
+            elif running.stream and running.tokens:
+                # Telling every token of every request would wake the parent, on the cores the next step needs.
+                self._write({"id": request, "tokens": running.tokens})
+                running.tokens = []
 
     def _write(self, message: dict[str, Any]) -> None:
         self._out.write(json.dumps(message) + "\n")

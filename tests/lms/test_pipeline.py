@@ -31,9 +31,10 @@ for line in sys.stdin:
     elif first == 5:
         say(id=request, error="ValueError: no")
     elif first != 4:
-        for token in message["tokens"]:
+        *some, last = message["tokens"]
+        for token in some if message["stream"] else ():
             say(id=request, tokens=[token])
-        say(id=request, finish="stop")
+        say(id=request, tokens=[last] if message["stream"] else message["tokens"], finish="stop")
 """
 
 
