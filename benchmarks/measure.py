@@ -14,7 +14,9 @@ from rich.console import Console
 from rich.table import Table
 
 RESULTS = Path(__file__).parent / "results"
-LIBRARIES = ("dspy", "bm25s", "faiss-cpu", "sentence-transformers", "torch", "openvino-genai", "numpy")
+LIBRARIES = (
+    "dspy", "bm25s", "PyStemmer", "faiss-cpu", "sentence-transformers", "torch", "openvino-genai", "numpy"
+)  # fmt: skip
 SEED = 0
 
 
@@ -63,8 +65,12 @@ def write(name: str, settings: dict[str, Any], rows: list[dict[str, Any]]) -> No
     for row in rows:
         table.add_row(*(str(row.get(column, "")) for column in columns))
     Console(width=140).print(table)
+    save(name, {"machine": machine(), "seed": SEED, "settings": settings, "rows": rows})
+
+
+def save(name: str, record: dict[str, Any]) -> None:
+    """Keep a record in ``results/NAME.json``."""
     RESULTS.mkdir(exist_ok=True)
-    record = {"machine": machine(), "seed": SEED, "settings": settings, "rows": rows}
     text = ujson.dumps(record, indent=2, ensure_ascii=False, escape_forward_slashes=False)
     (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
 

@@ -24,8 +24,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, cast
 
@@ -39,9 +37,7 @@ from aspectrag.data.index.native import load_faiss
 from aspectrag.data.index.store import PassageStore
 from aspectrag.data.index.writing import BM25, PASSAGES, VECTORS
 from aspectrag.data.passages import Passage
-
-RESULTS = Path(__file__).parent / "results" / "retrieval.json"
-LIBRARIES = ("bm25s", "faiss-cpu", "sentence-transformers", "torch", "numpy", "PyStemmer")
+from measure import RESULTS, machine, save
 
 
 class RandomEncoder:
@@ -229,19 +225,6 @@ def dense_comparison(
     return results
 
 
-def machine() -> dict[str, Any]:
-    """Processor, cores and versions."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
-    models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return {
-        "processor": models[0] if models else platform.processor(),
-        "cores": multiprocessing.cpu_count(),
-        "python": platform.python_version(),
-        "libraries": {name: version(name) for name in LIBRARIES},
-    }
-
-
 def show(results: dict[str, Any]) -> None:
     """Print the table."""
     print(
@@ -278,7 +261,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--dimension", type=int, default=384, help="of random vectors")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--output", type=Path, default=RESULTS)
+    parser.add_argument("--name", default="retrieval", help=f"of the file in {RESULTS.name}/")
     return parser.parse_args()
 
 
@@ -290,7 +273,6 @@ def main() -> None:
     source: Any = options.encoder or RandomEncoder(options.dimension, options.seed)
     encoder: Encoder = SentenceEncoder(options.encoder) if options.encoder else source
     results: dict[str, Any] = {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": machine(),
         "seed": options.seed,
         "corpus": options.corpus.name,
@@ -314,8 +296,7 @@ def main() -> None:
             )
             results[kind] = {"build": built, "open": opened, **compared}
     show(results)
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text(json.dumps(results, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    save(options.name, results)
 
 
 if __name__ == "__main__":

@@ -81,7 +81,7 @@ class Bm25Index:
         Raises:
             AspectragError: ``k`` is below 1.
         """
-        return [self._store.passages(hits.rows, hits.scores) for hits in self.find(queries, k)]
+        return self._store.passages(self.find(queries, k))
 
     def find(self, queries: Sequence[str], k: int) -> list[Hits]:
         """Like ``search``, as rows of the store."""

@@ -37,7 +37,7 @@ class DenseIndex:
         Raises:
             AspectragError: ``k`` is below 1, or the encoder does not fit.
         """
-        return [self._store.passages(hits.rows, hits.scores) for hits in self.find(queries, k)]
+        return self._store.passages(self.find(queries, k))
 
     def find(self, queries: Sequence[str], k: int) -> list[Hits]:
         """Like ``search``, as rows of the store."""

@@ -4,6 +4,8 @@ import hashlib
 import json
 import mmap
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +14,21 @@ import numpy.typing as npt
 from ...errors import AspectragError
 from ..passages import Passage
 from .fingerprint import combine, hash_text, passage_digest
+from .ordering import Hits
 
 _TEXT = "passages.utf8"
 _BOUNDS = "bounds.npy"
 _RANKS = "ranks.npy"
 _HASHES = "id_hashes.npy"
 _ROWS = "id_rows.npy"
-_FIELDS = 4  # id, title, text, meta (JSON, empty when there is none)
+# One row per passage: where its bytes begin and end, and how many characters its id, title and text have in them. One
+# cut out of the map and one decoding give all fields; what follows the text is the meta, as JSON, if there is any.
+_BOUNDS_COLUMNS = 5
+
+# A frozen class assigns its fields one by one through a check; for thousands of hits that costs more than reading them.
+_set_id, _set_title, _set_text, _set_score, _set_meta = (
+    getattr(Passage, field.name).__set__ for field in fields(Passage)
+)
 
 
 def _id_hash(passage_id: str) -> int:
@@ -26,7 +36,7 @@ def _id_hash(passage_id: str) -> int:
     return int.from_bytes(digest, "little")
 
 
-def _fields(passage: Passage) -> tuple[bytes, ...]:
+def _stored(passage: Passage) -> str:
     if not all(isinstance(field, str) for field in (passage.id, passage.title, passage.text)):
         raise AspectragError(f"passage {passage.id!r}: id, title and text must be strings; convert them when reading")
     try:
@@ -35,8 +45,7 @@ def _fields(passage: Passage) -> tuple[bytes, ...]:
         raise AspectragError(
             f"passage {passage.id!r}: its meta is not JSON ({error}); keep plain values there"
         ) from None
-    # Lone surrogates occur in badly decoded files and must come back as they were.
-    return tuple(field.encode("utf-8", "surrogatepass") for field in (passage.id, passage.title, passage.text, meta))
+    return passage.id + passage.title + passage.text + meta
 
 
 def write_store(passages: Iterable[Passage], folder: Path) -> tuple[int, str]:
@@ -51,8 +60,8 @@ def write_store(passages: Iterable[Passage], folder: Path) -> tuple[int, str]:
     folder.mkdir(parents=True)
     ids: list[str] = []
     seen: dict[str, int] = {}
-    bounds = [0]
-    total = 0
+    bounds: list[tuple[int, int, int, int, int]] = []
+    end = total = 0
     with (folder / _TEXT).open("wb") as file:
         for row, passage in enumerate(passages):
             first = seen.setdefault(passage.id, row)
@@ -62,16 +71,18 @@ def write_store(passages: Iterable[Passage], folder: Path) -> tuple[int, str]:
                     "make ids unique before indexing"
                 )
             ids.append(passage.id)
-            for field in _fields(passage):
-                file.write(field)
-                bounds.append(bounds[-1] + len(field))
+            # Lone surrogates occur in badly decoded files and must come back as they were.
+            data = _stored(passage).encode("utf-8", "surrogatepass")
+            file.write(data)
+            begin, end = end, end + len(data)
+            bounds.append((begin, end, len(passage.id), len(passage.title), len(passage.text)))
             total = combine(total, passage_digest(passage))
     order = np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64)
     ranks = np.empty(len(ids), dtype=np.int32)
     ranks[order] = np.arange(len(ids), dtype=np.int32)
     hashes = np.fromiter(map(_id_hash, ids), dtype=np.uint64, count=len(ids))
     rows = np.argsort(hashes, kind="stable")
-    np.save(folder / _BOUNDS, np.array(bounds, dtype=np.int64))
+    np.save(folder / _BOUNDS, np.array(bounds, dtype=np.int64).reshape(-1, _BOUNDS_COLUMNS))
     np.save(folder / _RANKS, ranks)
     np.save(folder / _HASHES, hashes[rows])
     np.save(folder / _ROWS, rows)
@@ -92,7 +103,7 @@ class PassageStore:
         self.ranks: npt.NDArray[np.int32] = _load(folder / _RANKS)
         with (folder / _TEXT).open("rb") as file:
             # An empty file cannot be mapped.
-            self._text = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if self._bounds[-1] else b""
+            self._text = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if len(self) else b""
 
     def __len__(self) -> int:
         return len(self.ranks)
@@ -102,24 +113,28 @@ class PassageStore:
 
     def passage(self, row: int) -> Passage:
         """The passage in one row, counted from 0."""
-        start = _FIELDS * row
-        return self._read(self._bounds[start : start + _FIELDS + 1].tolist(), None)
+        return self._read(self._bounds[row].tolist(), None)
 
-    def passages(self, rows: npt.NDArray[np.integer], scores: npt.NDArray[np.floating]) -> list[Passage]:
-        """The passages of some rows with their scores."""
-        places = self._bounds[rows[:, None] * _FIELDS + np.arange(_FIELDS + 1)]
-        return list(map(self._read, places.tolist(), scores.tolist()))
+    def passages(self, found: Sequence[Hits]) -> list[list[Passage]]:
+        """The passages of all rows that were found, with their scores: one list per query."""
+        if not found:
+            return []
+        places = self._bounds[np.concatenate([hits.rows for hits in found])].tolist()
+        read = map(self._read, places, np.concatenate([hits.scores for hits in found]).tolist())
+        return [list(islice(read, len(hits.rows))) for hits in found]
 
     def _read(self, places: list[int], score: float | None) -> Passage:
-        a, b, c, d, e = places
-        text = self._text
-        return Passage(
-            text[a:b].decode("utf-8", "surrogatepass"),
-            text[b:c].decode("utf-8", "surrogatepass"),
-            text[c:d].decode("utf-8", "surrogatepass"),
-            score,
-            json.loads(text[d:e]) if e > d else {},
-        )
+        begin, end, id_length, title_length, text_length = places
+        data = self._text[begin:end].decode("utf-8", "surrogatepass")
+        title = id_length + title_length
+        meta = title + text_length
+        passage = object.__new__(Passage)
+        _set_id(passage, data[:id_length])
+        _set_title(passage, data[id_length:title])
+        _set_text(passage, data[title:meta])
+        _set_score(passage, score)
+        _set_meta(passage, json.loads(data[meta:]) if len(data) > meta else {})
+        return passage
 
     def row(self, passage_id: str) -> int | None:
         """Row of an id, or ``None``."""
