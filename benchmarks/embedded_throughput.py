@@ -25,14 +25,14 @@ from pathlib import Path
 from typing import Any
 
 import dspy
-import openvino_genai as genai
 from aspectrag.lms.embedded import EmbeddedEngine, EmbeddedOptions
-from aspectrag.lms.embedded_model import MODEL_NAME, converted_model
+from aspectrag.lms.embedded_model import MODEL_NAME, converted_model, runtime
 from aspectrag.lms.sampling import chat, sampling
 from dspy.lm15 import Message, Request, Response, TextPart, Usage
 from rich.console import Console
 from rich.table import Table
 
+genai = runtime()
 CALLERS = 8
 SEED = 20260101
 RESULTS = Path(__file__).with_name("results") / "embedded_throughput.json"

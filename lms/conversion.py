@@ -7,6 +7,10 @@ kept in the cache. Run by path (``python -P conversion.py WEIGHTS FOLDER``), it 
 import sys
 from pathlib import Path
 
+# ruff: noqa: E402
+# OpenVINO reports every import to its makers over the network; where their reporter is missing, it does not.
+sys.modules["openvino_telemetry"] = None  # pyright: ignore[reportArgumentType]
+
 import openvino
 import openvino_genai as genai
 import openvino_tokenizers  # noqa: F401  (registers the operations of tokenizer models)

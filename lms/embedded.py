@@ -25,7 +25,7 @@ from dspy.lm15 import (
 )
 
 from ..errors import AspectragError
-from .embedded_model import CONTEXT_WINDOW, MODEL_NAME, converted_model
+from .embedded_model import CONTEXT_WINDOW, MODEL_NAME, converted_model, runtime
 from .pieces import Pieces, cut
 from .pipeline import Generated, Job, Pipeline, PipelineError, PipelineSettings, RequestRefusedError
 from .sampling import chat, sampling
@@ -116,12 +116,7 @@ class EmbeddedEngine:
         with self._lock:
             if self._pipeline is not None:
                 return
-            try:
-                import openvino_genai as genai
-            except ImportError as error:
-                raise AspectragError(
-                    "the embedded language model needs openvino-genai: pip install 'aspectrag[embedded]'"
-                ) from error
+            genai = runtime()
             folder = str(self._locate())
             tokenizer = genai.Tokenizer(folder)
             # OpenVINO's bindings set themselves up on first use, and several threads doing that at once block each

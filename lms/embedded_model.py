@@ -5,8 +5,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock
 
@@ -34,6 +36,22 @@ def converted_model() -> Path:
         if not folder.exists():
             _convert(weights, folder)
     return folder
+
+
+def runtime() -> Any:
+    """The module ``openvino_genai``, imported without the report on it that OpenVINO would send to its makers.
+
+    Raises:
+        AspectragError: It is not installed.
+    """
+    # Where their reporter cannot be imported, a stub takes its place.
+    sys.modules.setdefault("openvino_telemetry", None)  # pyright: ignore[reportArgumentType]
+    try:
+        return import_module("openvino_genai")
+    except ImportError as error:
+        raise AspectragError(
+            f"the embedded language model needs openvino-genai: pip install 'aspectrag[embedded]' ({error})"
+        ) from error
 
 
 def _folder() -> Path:

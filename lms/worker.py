@@ -25,6 +25,11 @@ from dataclasses import dataclass, field
 from typing import IO, Any
 
 import numpy as np
+
+# ruff: noqa: E402
+# OpenVINO reports every import to its makers over the network; where their reporter is missing, it does not.
+sys.modules["openvino_telemetry"] = None  # pyright: ignore[reportArgumentType]
+
 import openvino
 import openvino_genai as genai
 
