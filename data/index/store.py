@@ -113,28 +113,32 @@ class PassageStore:
 
     def passage(self, row: int) -> Passage:
         """The passage in one row, counted from 0."""
-        return self._read(self._bounds[row].tolist(), None)
+        return self._read([self._bounds[row].tolist()], [None])[0]
 
     def passages(self, found: Sequence[Hits]) -> list[list[Passage]]:
         """The passages of all rows that were found, with their scores: one list per query."""
         if not found:
             return []
         places = self._bounds[np.concatenate([hits.rows for hits in found])].tolist()
-        read = map(self._read, places, np.concatenate([hits.scores for hits in found]).tolist())
+        read = iter(self._read(places, np.concatenate([hits.scores for hits in found]).tolist()))
         return [list(islice(read, len(hits.rows))) for hits in found]
 
-    def _read(self, places: list[int], score: float | None) -> Passage:
-        begin, end, id_length, title_length, text_length = places
-        data = self._text[begin:end].decode("utf-8", "surrogatepass")
-        title = id_length + title_length
-        meta = title + text_length
-        passage = object.__new__(Passage)
-        _set_id(passage, data[:id_length])
-        _set_title(passage, data[id_length:title])
-        _set_text(passage, data[title:meta])
-        _set_score(passage, score)
-        _set_meta(passage, json.loads(data[meta:]) if len(data) > meta else {})
-        return passage
+    def _read(self, places: list[list[int]], scores: Sequence[float | None]) -> list[Passage]:
+        # One loop without calls of ours: a batch reads thousands of passages.
+        passages = []
+        text, new = self._text, object.__new__
+        for (begin, end, id_length, title_length, text_length), score in zip(places, scores, strict=True):
+            data = text[begin:end].decode("utf-8", "surrogatepass")
+            title = id_length + title_length
+            meta = title + text_length
+            passage = new(Passage)
+            _set_id(passage, data[:id_length])
+            _set_title(passage, data[id_length:title])
+            _set_text(passage, data[title:meta])
+            _set_score(passage, score)
+            _set_meta(passage, json.loads(data[meta:]) if len(data) > meta else {})
+            passages.append(passage)
+        return passages
 
     def row(self, passage_id: str) -> int | None:
         """Row of an id, or ``None``."""

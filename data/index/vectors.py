@@ -121,19 +121,17 @@ class VectorSearch:
         """
         count = len(self.vectors)
         found = [Hits.none()] * len(queries)
-        pending = np.arange(len(queries))
+        pending, wanted = np.arange(len(queries)), queries
         width = min(count, k + 1)
         while len(pending) and width:
-            scores, rows = self._nearest(queries[pending], width)
-            last = scores[:, min(k, width) - 1]
-            # Ties may reach beyond what was fetched: then fetch more, so that the id decides and not chance.
-            cut = (rows[:, -1] >= 0) & (last - scores[:, -1] <= _TOLERANCE) & (width < count)
-            done = np.flatnonzero(~cut)
-            for place, hits in zip(
-                pending[done].tolist(), self._ordered(queries[pending[done]], rows[done], k), strict=True
-            ):
+            scores, rows = self._nearest(wanted, width)
+            for place, hits in zip(pending.tolist(), self._ordered(wanted, rows, k), strict=True):
                 found[place] = hits
+            # Ties may reach beyond what was fetched: then fetch more, so that the id decides and not chance.
+            last = scores[:, min(k, width) - 1]
+            cut = (rows[:, -1] >= 0) & (last - scores[:, -1] <= _TOLERANCE) & (width < count)
             pending = pending[cut]
+            wanted = queries[pending]
             width = min(count, 4 * width)
         return found
 
