@@ -16,6 +16,7 @@ from ..programs.registry import METHODS, method
 from ..programs.trace import plain, record
 from .corpora import index_of
 from .options import ApiBase, Encoder, Kind, Lm
+from .progress import stages, waiting
 from .stream import streamed
 from .views.terminal import answer_view, console, trace_view
 
@@ -53,10 +54,14 @@ def ask(
     if retriever is not None and not index and not docs and not as_json:
         console(stderr=True).print("Answering from the demo corpus; --docs or --index give your own.", style="dim")
     program = cls(cls.config_class(k=k), retriever)
+    if load_now := getattr(model.engine, "load", None):
+        with waiting("loading the language model (converted the first time, about 30 seconds) …", shown=progress):
+            load_now()
     started = time.perf_counter()
     with dspy.context(lm=model, roles=roles()), record(program) as trace:
         try:
-            result, shown = _run(program, question, stream=not as_json and sys.stdout.isatty())
+            stream = not as_json and sys.stdout.isatty()
+            result, shown = _run(program, question, stream=stream, progress=progress)
         finally:
             if trace_file:
                 trace.save(trace_file)
@@ -70,10 +75,16 @@ def ask(
         raise AspectragError(f"{model.model} gave no usable answer: see --trace FILE, or try another --lm")
 
 
-def _run(program: Program, question: str, *, stream: bool) -> tuple[Result, str]:
-    if not stream:
-        return program(question=question), ""
-    result, shown = streamed(program, question, _write)
+def _run(program: Program, question: str, *, stream: bool, progress: bool) -> tuple[Result, str]:
+    with stages(program, shown=progress) as status:
+        if not stream:
+            return program(question=question), ""
+
+        def show(piece: str) -> None:
+            status.stop()
+            _write(piece)
+
+        result, shown = streamed(program, question, show)
     if shown:
         # Checking an answer may add its citations, or take it back; then it is printed as it stands.
         rest = result.answer.removeprefix(shown.strip())

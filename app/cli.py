@@ -3,12 +3,14 @@
 import logging
 import os
 import sys
+import traceback
 import warnings
 from typing import Annotated
 
 import typer
 
 from .. import __version__
+from ..errors import AspectragError, redact
 
 # What shells give a process that Ctrl-C ended.
 _INTERRUPTED = 130
@@ -44,7 +46,7 @@ def run(arguments: list[str]) -> int:
         return _fail("interrupted", code) if code == _INTERRUPTED else code
     except Exception as exc:
         if os.environ.get("ASPECTRAG_DEBUG"):
-            raise
+            sys.stderr.write(redact(traceback.format_exc()))
         return _fail(_explained(exc), 1)
 
 
@@ -74,7 +76,6 @@ def _app() -> typer.Typer:
 def _explained(exc: Exception) -> str:
     import dspy
 
-    from ..errors import AspectragError
     from ..lms import explain
 
     if isinstance(exc, AspectragError):
@@ -87,7 +88,5 @@ def _explained(exc: Exception) -> str:
 
 
 def _fail(message: str, code: int) -> int:
-    from ..errors import redact
-
     sys.stderr.write("aspectrag: " + " ".join(redact(message).split()) + "\n")
     return code

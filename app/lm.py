@@ -1,5 +1,6 @@
 """``aspectrag lm``: which language models there are, whether one works, and fetching the embedded one."""
 
+from importlib.util import find_spec
 from typing import Annotated
 
 import typer
@@ -9,8 +10,10 @@ from rich.text import Text
 from ..errors import AspectragError
 from ..lms import LmOptions, check, fetch, load, resolve
 from ..lms.artifacts import ARTIFACTS, home
+from ..lms.embedded_model import converted_model
 from ..lms.profiles import read_profiles
 from .options import ApiBase, Lm
+from .progress import waiting
 from .views.terminal import console
 
 _HOW = """
@@ -65,3 +68,6 @@ def pull(
     """Fetch the weights of the embedded language model and of the encoder; nothing is fetched twice."""
     for name in names or list(ARTIFACTS):
         console().print(f"{name}: {fetch(name)}")
+        if name == "lm" and find_spec("openvino_genai"):
+            with waiting("converting it for this machine, once: about 30 seconds …"):
+                converted_model()

@@ -32,7 +32,7 @@ def answer_view(result: Result, *, streamed: bool = False) -> RenderableType:
     elif result.passages:
         parts.append(Text("The answer cites none of its passages.", style="dim"))
     parts.extend(Text(f"! {fallback.stage}: {fallback.reason}", style="yellow") for fallback in result.fallbacks)
-    return Group(*parts)
+    return Group(*parts, Text())
 
 
 def trace_view(trace: Trace) -> RenderableType:

@@ -10,7 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
-from aspectrag.app import cli
+from aspectrag.app import ask, cli
+from aspectrag.lms import scripted_lm
+from fakes import by_fields
 from pypdf import PdfWriter
 from werkzeug import Response
 
@@ -97,6 +99,18 @@ def test_json_has_all_fields_and_the_trace_goes_to_its_file(run, docs, server, t
     assert record["citations"][0]["passage_id"] == record["passages"][0]["id"]
     assert json.loads(trace.read_text(encoding="utf-8"))["usage"] == record["usage"]
     assert KEY not in out + trace.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("kind", ["EVIDENCE-BASED", "REASON"])
+def test_in_a_terminal_the_answer_streams_and_appears_once(run, docs, monkeypatch, kind):
+    reply = by_fields(type=kind, answer="Wind needs space.", queries=["wind?", "coal?"], citations=[1])
+    monkeypatch.setattr(ask, "load", lambda *args, **kwargs: scripted_lm(reply))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    code, out, err = run("ask", "wind power?", "--docs", docs, "--kind", "bm25")
+    assert (code, err) == (0, "")
+    answer, rest = out.split("Sources")
+    assert answer.count("Wind needs space.") == 1, out
+    assert "Steps" in rest
 
 
 def test_documents_are_indexed_once_and_again_when_they_change(run, docs, server, monkeypatch):

@@ -1,0 +1,40 @@
+from aspectrag.app.views.terminal import answer_view, console, trace_view
+from aspectrag.data.passages import Passage
+from aspectrag.programs.program import result
+from aspectrag.programs.trace import Step, Trace
+
+
+def printed(view, capsys):
+    console(wrap=True).print(view)
+    return capsys.readouterr().out
+
+
+def test_texts_are_shown_as_they_are_and_never_as_markup(capsys):
+    passage = Passage("[red]id[/red]", "[bold]T[/bold] :smile:", "x")
+    out = printed(answer_view(result("[blink]So[/blink] [1]", route="rag", passages=[passage], steps=1)), capsys)
+    assert "[blink]So[/blink] [1]" in out
+    assert "[bold]T[/bold] :smile:" in out
+    assert "[red]id[/red]" in out
+
+
+def test_an_answer_without_sources_says_so(capsys):
+    out = printed(answer_view(result("So.", route="rag", passages=[Passage("a", "A", "x")], steps=1)), capsys)
+    assert "cites none" in out
+
+
+def test_the_tree_shows_errors_fallbacks_and_long_texts_cut(capsys):
+    call = Step("lm", "model", tokens={"prompt": 3, "completion": 2}, cached=False)
+    steps = [
+        Step("module", "classify", outputs={"type": "x" * 500}, children=[call]),
+        Step("retrieval", "retrieve", {"queries": ["why?", "how?"], "k": 2}, [[{"id": "a", "title": ""}], []]),
+        Step("module", "answer", error="LMServerError: no", children=[]),
+        Step("fallback", "answer", outputs="plain RAG instead"),
+    ]
+    out = printed(trace_view(Trace([Step("program", "TypedRag", children=steps)])), capsys)
+    assert "classify  0.00 s, 3 + 2 tokens" in out
+    assert "x" * 97 not in out
+    assert "why? -> a" in out
+    assert "how? -> nothing" in out
+    assert "LMServerError: no" in out
+    assert "plain RAG instead" in out
+    assert "1 model calls, 3 + 2 tokens" in out
