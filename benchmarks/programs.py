@@ -41,7 +41,12 @@ class Fixed:
 
 def reply(call: ScriptedCall) -> dict[str, object]:
     """A REASON question with five parts."""
-    values = {"type": "REASON", "queries": [f"Why {n}?" for n in range(PARTS)], "answer": "Because [1]."}
+    values = {
+        "citations": [1],
+        "type": "REASON",
+        "queries": [f"Why {n}?" for n in range(PARTS)],
+        "answer": "Because [1].",
+    }
     return {name: values[name] for name in call.fields}
 
 
