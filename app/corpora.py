@@ -8,13 +8,14 @@ from pathlib import Path
 from .. import data
 from ..data.corpus import load_corpus
 from ..data.index import Index, build, open_index
+from ..data.index.manifest import FORMAT_VERSION
 from ..data.index.settings import KINDS, Kind
 from ..errors import AspectragError
 from ..lms.artifacts import fetch, home
 from .views.terminal import console
 
 # Raised when reading or chunking changes, so that old automatic indexes are not taken for new ones.
-_AUTOMATIC = 1
+_READING_VERSION = 1
 
 
 def kind_of(name: str) -> Kind:
@@ -72,7 +73,7 @@ def _indexed(paths: list[Path], kind: Kind, encoder: str | None, progress: bool)
 
 def _fingerprint(paths: list[Path], kind: Kind, encoder: str | None) -> str:
     """Changes with any file's place, size or time: cheaper than reading all, and wrong only towards building again."""
-    seen = [f"{_AUTOMATIC} {kind} {encoder}"]
+    seen = [f"{_READING_VERSION} {FORMAT_VERSION} {kind} {encoder}"]
     for path in paths:
         if not path.exists():
             raise AspectragError(f"{path} does not exist: give files or folders of documents")

@@ -11,8 +11,8 @@ from ...programs.program import Result
 from ...programs.trace import Step, Trace
 
 _STYLES = {"lm": "cyan", "retrieval": "green", "fallback": "yellow", "warning": "yellow", "branch": "blue"}
-_CLIP = 96
-_PIPE_WIDTH = 120
+_CLIP = 80
+_PIPE_WIDTH = 110
 
 
 def answer_view(result: Result, *, streamed: bool = False) -> RenderableType:

@@ -13,7 +13,7 @@ from .vectors import VectorPlan
 
 MANIFEST = "manifest.json"
 _FORMAT = "aspectrag-index"
-_VERSION = 1
+FORMAT_VERSION = 2  # raised with every change of what is on disk: an older index is refused, not misread
 _RECORDED = ("aspectrag", "bm25s", "PyStemmer", "faiss-cpu", "sentence-transformers", "numpy")
 
 
@@ -55,7 +55,7 @@ class Manifest:
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready form."""
-        return {"format": _FORMAT, "version": _VERSION, **asdict(self)}
+        return {"format": _FORMAT, "version": FORMAT_VERSION, **asdict(self)}
 
     def write(self, folder: Path) -> None:
         """Write it into a folder."""
@@ -96,9 +96,10 @@ def read_manifest(folder: Path) -> Manifest:
         raise AspectragError(f"{path} is not readable ({error}): build the index again") from error
     if not isinstance(data, dict) or data.get("format") != _FORMAT:
         raise AspectragError(f"{path} belongs to something else (format is not {_FORMAT!r}): give another folder")
-    if data.get("version") != _VERSION:
+    if data.get("version") != FORMAT_VERSION:
         raise AspectragError(
-            f"index {folder} has format version {data.get('version')}, this program reads {_VERSION}: build it again"
+            f"index {folder} has format version {data.get('version')}, this program reads {FORMAT_VERSION}: "
+            "build it again"
         )
     try:
         manifest = _from_dict(data)

@@ -32,7 +32,7 @@ def test_the_tree_shows_errors_fallbacks_and_long_texts_cut(capsys):
     ]
     out = printed(trace_view(Trace([Step("program", "TypedRag", children=steps)])), capsys)
     assert "classify  0.00 s, 3 + 2 tokens" in out
-    assert "x" * 97 not in out
+    assert "x" * 81 not in out
     assert "why? -> a" in out
     assert "how? -> nothing" in out
     assert "LMServerError: no" in out

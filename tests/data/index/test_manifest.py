@@ -130,7 +130,7 @@ def test_foreign_folder(tmp_path):
 
 def test_other_format_version(folder):
     change(folder, version=99)
-    refused(folder, "format version 99", "this program reads 1")
+    refused(folder, "format version 99", f"this program reads {manifest.FORMAT_VERSION}")
 
 
 def test_incomplete_manifest(folder):
