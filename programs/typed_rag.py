@@ -13,7 +13,7 @@ DEBATE                                topic, 2-5 perspectives -> retrieve and an
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 import dspy
 
@@ -162,9 +162,7 @@ class TypedRag(Program):
         parts = self._answer_parts(queries, [None] * len(queries))
         passages, answers = pooled(parts)
         sub_answers = [SubAnswer(question=q, answer=a) for q, a in zip(queries, answers, strict=True)]
-        answer = generate(
-            "aggregate", self.aggregate, self.config.max_attempts, question=question, sub_answers=sub_answers
-        )
+        answer = self._merge("aggregate", answers, question=question, sub_answers=sub_answers)
         return self._merged(kind, answer, parts, passages)
 
     def _debate(self, question: str) -> Result:
@@ -183,7 +181,7 @@ class TypedRag(Program):
         responses = [
             PerspectiveAnswer(perspective=p.opinion, answer=a) for p, a in zip(perspectives, answers, strict=True)
         ]
-        answer = generate("mediate", self.mediate, self.config.max_attempts, topic=topic, responses=responses)
+        answer = self._merge("mediate", answers, topic=topic, responses=responses)
         return self._merged("DEBATE", answer, parts, passages)
 
     def _answer_parts(self, queries: Sequence[str], perspectives: Sequence[str | None]) -> list[SubQuestion]:
@@ -200,6 +198,15 @@ class TypedRag(Program):
     def _answered(self, kind: str, question: str, passages: Sequence[Passage]) -> Result:
         answer, shown = answer_from("answer", self.answer, self.config.max_attempts, passages, question=question)
         return result(answer, route=kind, passages=shown, steps=1)
+
+    def _merge(self, stage: str, answers: Sequence[str], **inputs: Any) -> str:
+        """Merge the answers to the parts; where that cannot be done, they stand one after another."""
+        try:
+            merged = generate(stage, getattr(self, stage), self.config.max_attempts, **inputs)
+        except dspy.ContextWindowExceededError:
+            merged = ""
+            fall_back(stage, "the prompt exceeds the context window; the answers to the parts are given as they are")
+        return merged or "\n\n".join(filter(None, answers))
 
     def _merged(self, kind: str, answer: str, parts: list[SubQuestion], passages: list[Passage]) -> Result:
         # A merged answer that lost its citations still rests on what its parts rest on.

@@ -19,6 +19,9 @@ def retrieve(retriever: Retriever, queries: Sequence[str], k: int) -> list[list[
     with step("retrieval", "retrieve", {"queries": list(queries), "k": k}) as own:
         found = retriever.search(queries, k)
         own.outputs = [[passage.to_dict() for passage in passages] for passages in found]
+        for query, passages in zip(queries, found, strict=True):
+            if not passages:
+                note("warning", "retrieve", f"nothing was found for {query!r}")
     return found
 
 

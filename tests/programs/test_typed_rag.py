@@ -8,6 +8,7 @@ from aspectrag.data.passages import Passage
 from aspectrag.errors import AspectragError
 from aspectrag.lms.scripted import scripted_lm
 from aspectrag.programs.typed_rag import TypedRag, TypedRagConfig
+from dspy.lm15 import ContextLengthError
 from fakes import PLANS, ListRetriever, by_fields
 
 
@@ -234,6 +235,16 @@ def test_sub_answers_keep_their_passages_and_citations_point_into_the_pool():
     assert f"Part [{place}]." in calls[-1].inputs["sub_answers"]
     assert [(c.number, c.passage_id) for c in out.citations] == [(1, out.passages[0].id), (2, out.passages[1].id)]
     assert "99" not in out.answer
+
+
+@pytest.mark.parametrize("failure", [ContextLengthError("too long"), ""], ids=["too long", "says nothing"])
+def test_answers_that_cannot_be_merged_stand_one_after_another(failure):
+    def reply(call):
+        return failure if "sub_answers" in call.inputs else by_fields(type="REASON", queries=["coal", "nuclear"])(call)
+
+    out, _, _ = run("Why?", reply=reply)
+    assert out.answer == "About coal [1].\n\nAbout nuclear [2]."
+    assert [f.stage for f in out.fallbacks] == ["aggregate"]
 
 
 def test_settings_that_make_no_sense_are_refused():

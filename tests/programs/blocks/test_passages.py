@@ -24,6 +24,7 @@ def test_retrieval_is_one_batch_and_one_step():
     (step,) = trace.steps
     assert step.kind == "retrieval"
     assert step.outputs[0][0]["id"] == "d8"
+    assert [(note.kind, note.outputs) for note in step.children] == [("warning", "nothing was found for 'xyzzy'")]
 
 
 def test_merge_keeps_the_first_of_equal_texts():

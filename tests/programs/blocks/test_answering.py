@@ -1,0 +1,57 @@
+import json
+
+import dspy
+import pytest
+from aspectrag.data.passages import Passage
+from aspectrag.lms.scripted import scripted_lm
+from aspectrag.programs.blocks.answering import SubQuestion, answer_from, generate, pooled
+from aspectrag.signatures import AnswerDirectly, AnswerFromPassages
+from dspy.lm15 import ContextLengthError
+
+PASSAGES = [Passage(str(n), f"T{n}", f"text {n}") for n in range(8)]
+
+
+def ask(reply, passages=PASSAGES):
+    with dspy.context(lm=scripted_lm(reply), fallbacks=[]):
+        answer, shown = answer_from("answer", dspy.Predict(AnswerFromPassages), 2, passages, question="why?")
+        return answer, shown, dspy.settings.fallbacks
+
+
+def test_passages_are_halved_until_the_model_takes_them():
+    def reply(call):
+        count = len(json.loads(call.inputs["passages"]))
+        return ContextLengthError("too long") if count > 3 else {"answer": f"{count} [1] [3].", "citations": []}
+
+    answer, shown, fallbacks = ask(reply)
+    assert answer == "2 [1]."
+    assert shown == PASSAGES[:2]
+    assert [f.reason for f in fallbacks] == [
+        "the prompt exceeds the context window; 4 passages are kept",
+        "the prompt exceeds the context window; 2 passages are kept",
+    ]
+
+
+def test_one_passage_too_long_is_an_error():
+    with pytest.raises(dspy.ContextWindowExceededError):
+        ask(lambda call: ContextLengthError("too long"))
+
+
+@pytest.mark.parametrize("said", ["[1]", "[1] [2, 3]", "  "])
+def test_citations_alone_are_no_answer(said):
+    answer, _, fallbacks = ask(lambda call: {"answer": said, "citations": [1]})
+    assert fallbacks[0].reason.startswith("the answer is empty")
+    assert answer == ""
+
+
+def test_what_never_parses_is_kept_in_the_models_own_words():
+    with dspy.context(lm=scripted_lm(lambda call: "Just because."), fallbacks=[]):
+        assert generate("answer", dspy.Predict(AnswerDirectly), 2, question="why?") == "Just because."
+        assert "own words" in dspy.settings.fallbacks[0].reason
+
+
+def test_pooled_answers_cite_into_one_list():
+    a, b = PASSAGES[:2]
+    parts = [SubQuestion("q1", "One [1].", (b,)), SubQuestion("q2", "Two [1] [2].", (a, b))]
+    passages, answers = pooled(parts)
+    assert passages == [b, a]
+    assert answers == ["One [1].", "Two [2] [1]."]
