@@ -1,6 +1,9 @@
 """Programs where users run them: inside an event loop, in a notebook kernel, with calls that take minutes."""
 
 import asyncio
+import os
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -87,3 +90,30 @@ def test_an_exception_in_a_branch_ends_the_call_and_does_not_hang():
     with dspy.context(lm=scripted_lm(reply)), pytest.raises(dspy.LMError, match="fell over"):
         TypedRag(None, ListRetriever())(question="Why Kresy?")
     assert time.monotonic() - began < 20
+
+
+def test_one_failing_question_does_not_stop_the_others_and_is_no_answer():
+    def reply(call):
+        if "bad" in call.inputs.get("question", ""):
+            return RuntimeError("the server fell over")
+        return by_fields(type="FACTOID")(call)
+
+    examples = [dspy.Example(question=f"{word} question?").with_inputs("question") for word in ("good", "bad", "fine")]
+    with dspy.context(lm=scripted_lm(reply)):
+        outs = TypedRag(None, ListRetriever()).batch(examples, num_threads=3, disable_progress_bar=True)
+    assert [bool(out) for out in outs] == [True, False, True]
+    assert outs[0].answer
+
+
+def test_a_batch_started_again_in_another_process_repeats_no_finished_call(tmp_path):
+    """What was answered before a kill comes out of the cache on disk."""
+    script = NOTEBOOK.replace("again = await", "again =").replace("program.acall", "program").replace(
+        'by_fields(type="REASON"))', 'by_fields(type="REASON"), name="resumed")'
+    )  # fmt: skip
+    script = script.format(support=str(Path(__file__).parents[1] / "support"))
+    environment = {**os.environ, "DSPY_CACHEDIR": str(tmp_path)}
+    runs = [
+        subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+        for _ in range(2)
+    ]
+    assert [run.stdout.split()[-1] for run in runs] == ["6", "0"]
