@@ -1,5 +1,6 @@
 """The one exception that users are meant to read, and the guard that keeps secrets out of what they read."""
 
+import base64
 import os
 import re
 from collections.abc import Mapping
@@ -33,5 +34,7 @@ def redact(text: str, environ: Mapping[str, str] = os.environ) -> str:
     """
     for name, value in environ.items():
         if len(value) >= 8 and is_secret_name(name):
-            text = text.replace(value, _MASK)
+            # As it is, and as headers carry it.
+            for form in (value, base64.b64encode(value.encode("utf-8", "replace")).decode().rstrip("=")):
+                text = text.replace(form, _MASK)
     return _SECRET_SHAPE.sub(_MASK, text)

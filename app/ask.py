@@ -14,6 +14,7 @@ from ..lms import load, roles
 from ..programs.program import Program, Result
 from ..programs.registry import METHODS, method
 from ..programs.trace import plain, record
+from ..texts import printable
 from .corpora import index_of
 from .options import ApiBase, Encoder, Kind, Lm
 from .progress import stages, waiting
@@ -93,7 +94,7 @@ def _run(program: Program, question: str, *, stream: bool, progress: bool) -> tu
 
 
 def _write(piece: str) -> None:
-    sys.stdout.write(piece)
+    sys.stdout.write(printable(piece))
     sys.stdout.flush()
 
 

@@ -11,6 +11,7 @@ import typer
 
 from .. import __version__
 from ..errors import AspectragError, redact
+from ..texts import printable
 
 # What shells give a process that Ctrl-C ended.
 _INTERRUPTED = 130
@@ -88,5 +89,5 @@ def _explained(exc: Exception) -> str:
 
 
 def _fail(message: str, code: int) -> int:
-    sys.stderr.write("aspectrag: " + " ".join(redact(message).split()) + "\n")
+    sys.stderr.write("aspectrag: " + printable(" ".join(redact(message).split())) + "\n")
     return code

@@ -12,7 +12,7 @@ from ..data.index.manifest import FORMAT_VERSION
 from ..data.index.settings import KINDS, Kind
 from ..errors import AspectragError
 from ..lms.artifacts import fetch, home
-from .views.terminal import console
+from .views.terminal import console, shown
 
 # Raised when reading or chunking changes, so that old automatic indexes are not taken for new ones.
 _READING_VERSION = 1
@@ -41,7 +41,7 @@ def encoder_of(kind: Kind, encoder: str | None) -> str | None:
 
 def say(line: str) -> None:
     """Tell the user how long work will take, on stderr."""
-    console(stderr=True).print(line, style="dim")
+    console(stderr=True).print(shown(line), style="dim")
 
 
 def index_of(index: Path | None, docs: list[Path], kind: str, encoder: str | None, progress: bool) -> Index:

@@ -11,9 +11,10 @@ from rich.table import Table
 from ..data.corpus import load_corpus
 from ..data.index import build, open_index
 from ..data.readers.report import ReadReport
+from ..programs.trace import plain
 from .corpora import encoder_of, kind_of, say
 from .options import Encoder, Kind
-from .views.terminal import console
+from .views.terminal import console, shown
 
 app = typer.Typer(no_args_is_help=True, help="Make, extend, look at and search an index.")
 
@@ -79,14 +80,14 @@ def search(
     found = open_index(folder, encoder=encoder).search(queries, k)
     for query, passages in zip(queries, found, strict=True):
         if as_json:
-            record = {"query": query, "passages": [passage.to_dict() for passage in passages]}
+            record = plain({"query": query, "passages": passages})
             sys.stdout.write(ujson.dumps(record, ensure_ascii=False, escape_forward_slashes=False) + "\n")
             continue
-        table = Table(title=query if passages else f"{query}: nothing found", title_justify="left", box=None)
+        table = Table(title=shown(query if passages else f"{query}: nothing found"), title_justify="left", box=None)
         for heading in ("score", "id", "title", "text"):
             table.add_column(heading, no_wrap=heading != "text", max_width=70 if heading == "text" else 28)
         for passage in passages:
-            table.add_row(f"{passage.score or 0:.4f}", passage.id, passage.title, passage.text[:200])
+            table.add_row(f"{passage.score or 0:.4f}", *map(shown, (passage.id, passage.title, passage.text[:200])))
         console(wrap=True).print(table)
 
 

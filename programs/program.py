@@ -13,7 +13,7 @@ from ..data.index.retriever import Retriever
 from ..data.passages import Passage
 from ..errors import AspectragError
 from ..lms.tokens import count
-from .blocks.adapter import encodable
+from ..texts import encodable
 from .blocks.answering import SubQuestion
 from .blocks.citations import citations
 from .trace import Trace, record

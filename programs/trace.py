@@ -27,6 +27,7 @@ from dspy.utils.callback import ACTIVE_CALL_ID, BaseCallback
 from dspy.utils.usage_tracker import UsageTracker
 
 from ..errors import is_secret_name, redact
+from ..texts import encodable
 
 
 @dataclass(slots=True)
@@ -119,7 +120,7 @@ class Trace:
     def save(self, path: str | Path) -> None:
         """Write the trace as JSON."""
         text = ujson.dumps(self.to_dict(), ensure_ascii=False, escape_forward_slashes=False, indent=1)
-        Path(path).write_text(text + "\n", encoding="utf-8", errors="replace")
+        Path(path).write_text(text + "\n", encoding="utf-8")
 
 
 class Recorder(BaseCallback, UsageTracker):
@@ -268,7 +269,7 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, str):
-        return redact(value)
+        return encodable(redact(value))
     if isinstance(value, pydantic.BaseModel):
         return plain(value.model_dump())
     if isinstance(value, (dspy.Example, dspy.Prediction)):
@@ -281,4 +282,4 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if hasattr(value, "tolist"):  # numpy scalars and arrays
         return plain(value.tolist())
-    return redact(str(value))
+    return encodable(redact(str(value)))

@@ -7,8 +7,10 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
+from ...errors import redact
 from ...programs.program import Result
 from ...programs.trace import Step, Trace
+from ...texts import printable
 
 _STYLES = {"lm": "cyan", "retrieval": "green", "fallback": "yellow", "warning": "yellow", "branch": "blue"}
 _CLIP = 80
@@ -22,17 +24,22 @@ def answer_view(result: Result, *, streamed: bool = False) -> RenderableType:
         result: What a program returned.
         streamed: The answer was printed while it came in, so it is left out here.
     """
-    parts: list[RenderableType] = [] if streamed else [Text(result.answer or "(no answer)"), Text()]
+    parts: list[RenderableType] = [] if streamed else [Text(shown(result.answer) or "(no answer)"), Text()]
     if result.citations:
         parts.append(Text("Sources", style="bold"))
         for citation in result.citations:
             line = Text(f"  [{citation.number}] ", style="green")
-            parts.append(line.append(f"{citation.title or citation.passage_id}", "default").append(
-                f"  {citation.passage_id}", "dim"))  # fmt: skip
+            parts.append(line.append(shown(citation.title or citation.passage_id), "default").append(
+                "  " + shown(citation.passage_id), "dim"))  # fmt: skip
     elif result.passages:
         parts.append(Text("The answer cites none of its passages.", style="dim"))
-    parts.extend(Text(f"! {fallback.stage}: {fallback.reason}", style="yellow") for fallback in result.fallbacks)
+    parts.extend(Text(shown(f"! {fallback.stage}: {fallback.reason}"), style="yellow") for fallback in result.fallbacks)
     return Group(*parts, Text())
+
+
+def shown(text: str) -> str:
+    """Text as a terminal may have it: without escape sequences, and without keys."""
+    return printable(redact(text))
 
 
 def trace_view(trace: Trace) -> RenderableType:
@@ -81,7 +88,7 @@ def _line(branch: Tree, step: Step) -> None:
             titles = ", ".join(dict.fromkeys(p["title"] or p["id"] for p in passages or []))
             branch.add(Text.assemble(_clip(query), (f" -> {_clip(titles) or 'nothing'}", "dim")))
     elif step.kind in ("fallback", "warning"):
-        branch.add(Text(str(step.outputs), style="yellow"))
+        branch.add(Text(_clip(str(step.outputs)), style="yellow"))
     elif step.kind == "module" and step.outputs is not None:
         for name, value in step.outputs.items():
             branch.add(Text.assemble((f"{name}: ", "dim"), _clip(_short(value))))
@@ -96,7 +103,7 @@ def _short(value: object) -> str:
 
 
 def _clip(text: str) -> str:
-    flat = " ".join(text.split())
+    flat = " ".join(shown(text[: 4 * _CLIP]).split())
     return flat if len(flat) <= _CLIP else flat[: _CLIP - 1] + "…"
 
 

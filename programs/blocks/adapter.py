@@ -7,10 +7,7 @@ import dspy
 import json_repair
 from dspy.utils.exceptions import AdapterParseError
 
-
-def encodable(text: str) -> str:
-    """The text without halves of surrogate pairs, which documents and models do produce and no provider can receive."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+from ...texts import encodable
 
 
 class _Encodable:
@@ -27,9 +24,12 @@ class StructuredAdapter(_Encodable, dspy.JSONAdapter):
 
     def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
         """Read the object; DSPy would take ``null`` for the text "None", here it counts as missing."""
-        if "null" in completion and isinstance(fields := json_repair.loads(completion), dict):
-            completion = json.dumps({name: value for name, value in fields.items() if value is not None})
-        return super().parse(signature, completion)
+        try:
+            if "null" in completion and isinstance(fields := json_repair.loads(completion), dict):
+                completion = json.dumps({name: value for name, value in fields.items() if value is not None})
+            return super().parse(signature, completion)
+        except RecursionError as error:  # brackets nested a thousand deep
+            raise _unreadable(signature, completion) from error
 
 
 class TolerantChatAdapter(_Encodable, dspy.ChatAdapter):
@@ -50,11 +50,16 @@ class TolerantChatAdapter(_Encodable, dspy.ChatAdapter):
         """
         try:
             return super().parse(signature, completion)
-        except AdapterParseError as first:
+        except (AdapterParseError, RecursionError) as first:
             try:
                 return _JSON.parse(signature, _as_object(signature, completion))
-            except (AdapterParseError, ValueError):
-                raise first from None
+            except (AdapterParseError, ValueError, RecursionError):
+                raise (first if isinstance(first, AdapterParseError) else _unreadable(signature, completion)) from None
+
+
+def _unreadable(signature: type[dspy.Signature], completion: str) -> AdapterParseError:
+    asked: Any = signature
+    return AdapterParseError(adapter_name="JSONAdapter", signature=asked, lm_response=completion)
 
 
 def _as_object(signature: type[dspy.Signature], completion: str) -> str:

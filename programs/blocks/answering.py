@@ -8,7 +8,7 @@ import dspy
 from dspy import ContextWindowExceededError
 
 from ...data.passages import Passage
-from .adapter import encodable
+from ...texts import encodable
 from .citations import cited, renumber, unmarked
 from .fallbacks import fall_back
 from .passages import fit, merge, numbered

@@ -7,7 +7,9 @@ from typing import Any
 
 from ...data.passages import Passage
 
-_MARK = re.compile(r"\s*\[(\d+(?:\s*[,;]\s*\d+)*)\]")
+# Bounded in every part: a model may write a million digits or blanks, and a pattern must not be slow over them.
+_MARK = re.compile(r"\s?\[([0-9]{1,6}(?:\s{0,2}[,;]\s{0,2}[0-9]{1,6}){0,50})\]")
+_NUMBER = re.compile(r"[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ def renumber(text: str, shown: Sequence[Passage], all_passages: Sequence[Passage
         return place.get(("id", passage.id)) or place["text", passage.text]
 
     def replace(match: re.Match[str]) -> str:
-        numbers = [int(n) for n in re.findall(r"\d+", match[1])]
+        numbers = [int(n) for n in _NUMBER.findall(match[1])]
         known = [number(shown[n - 1]) for n in numbers if 1 <= n <= len(shown)]
         space = match[0][: len(match[0]) - len(match[0].lstrip())]
         return space + "".join(f"[{n}]" for n in dict.fromkeys(known)) if known else ""
@@ -69,5 +71,5 @@ def unmarked(text: str) -> str:
 
 def citations(answer: str, passages: Sequence[Passage]) -> list[Citation]:
     """The passages that ``answer`` cites, each once, by number."""
-    numbers = {int(n) for mark in _MARK.findall(answer) for n in re.findall(r"\d+", mark)}
+    numbers = {int(n) for mark in _MARK.findall(answer) for n in _NUMBER.findall(mark)}
     return [Citation(n, passages[n - 1].id, passages[n - 1].title) for n in sorted(numbers) if 1 <= n <= len(passages)]

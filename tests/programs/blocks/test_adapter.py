@@ -39,7 +39,10 @@ def test_nested_objects_in_prose():
     assert [p.opinion for p in parsed["perspectives"]] == ["for", "against"]
 
 
-@pytest.mark.parametrize("said", ["", "No idea.", "{}", "[]", "[1", '{"type": "OTHER"}', "[[ ## type ## ]]\nOTHER"])
+@pytest.mark.parametrize(
+    "said",
+    ["", "No idea.", "{}", "[]", "[1", '{"type": "OTHER"}', "[[ ## type ## ]]\nOTHER", "[" * 5000, '{"type": ' * 3000],
+)
 def test_what_is_no_answer_is_refused(said):
     with pytest.raises(AdapterParseError):
         TolerantChatAdapter().parse(ClassifyQuestion, said)

@@ -1,3 +1,6 @@
+import time
+
+import pytest
 from aspectrag.data.passages import Passage
 from aspectrag.programs.blocks.citations import Citation, citations, cited, renumber, unmarked
 
@@ -31,3 +34,21 @@ def test_numbers_beside_the_answer_are_used_where_it_cites_nothing():
     assert cited("So [2].", [1]) == "So [2]."
     assert cited("So.", []) == "So."
     assert unmarked(" [1] [2, 3]") == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x" + " " * 200_000 + "y",
+        "[" + "1," * 100_000,
+        "[1" + " " * 200_000 + "x",
+        "[" * 200_000,
+        "[" + "9" * 5000 + "]",
+    ],
+    ids=["blanks", "open list", "open mark", "brackets", "huge number"],
+)
+def test_what_a_model_may_write_is_read_in_no_time(text):
+    started = time.perf_counter()
+    assert renumber(text, [A], [A]) == text.strip()
+    assert citations(text, [A]) == []
+    assert time.perf_counter() - started < 5
