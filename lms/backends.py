@@ -8,6 +8,7 @@ import dspy
 
 from ..errors import AspectragError
 from .options import OPTION_NAMES, LmOptions, changed, nearest
+from .patient import PatientLM
 from .profiles import Profiles, read_profiles
 from .servers import key_variable, register_server
 
@@ -24,6 +25,7 @@ _SCHEMA_SERVERS = ("hosted_vllm",)
 _COMPATIBLE = ("openai", "hosted_vllm")
 _OLLAMA = ("ollama", "ollama_chat")
 _REASONING_MIN_TOKENS = 16_000
+_TIMEOUT = 120.0
 
 
 def load(spec: str | None = None, **options: Any) -> dspy.LM:
@@ -131,17 +133,16 @@ def _server(options: LmOptions) -> dspy.LM:
 
 
 def _lm(options: LmOptions, model: str, context: int | None = None, **arguments: Any) -> dspy.LM:
-    if options.timeout is not None:
-        arguments["timeout"] = options.timeout
     temperature, max_tokens = options.temperature, options.max_tokens
     if _reasons(model):
         temperature = temperature or None  # they refuse every temperature but 1
         max_tokens = max_tokens and max(max_tokens, _REASONING_MIN_TOKENS)
-    lm = dspy.LM(
+    lm = PatientLM(
         model,
         temperature=temperature,
         max_tokens=max_tokens,
-        num_retries=options.num_retries,
+        patience=options.num_retries,
+        timeout=options.timeout or _TIMEOUT,
         cache=options.cache,
         **arguments,
         **options.extra,

@@ -10,6 +10,7 @@ import dspy
 from dspy.utils import exceptions as failures
 
 from ..errors import AspectragError, redact
+from .patient import PatientLM
 from .servers import key_variables
 
 _TAG = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
@@ -58,6 +59,8 @@ class _SkyColour(dspy.Signature):
 def check(lm: dspy.LM) -> CheckResult:
     """Ask one tiny typed question, past the cache and without retries."""
     probe = lm.copy(cache=False, num_retries=0)
+    if isinstance(probe, PatientLM):
+        probe.patience = 0
     schema = lm.supports_response_schema and "response_format" in lm.supported_params
     adapter = dspy.JSONAdapter() if schema else dspy.ChatAdapter(use_json_adapter_fallback=False)
     started = time.perf_counter()

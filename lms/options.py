@@ -22,8 +22,9 @@ class LmOptions:
         max_tokens: Most tokens of an answer; None is 1,024 for the embedded model and the server's own elsewhere.
         context_window: Most tokens of prompt and answer together, where it is not known or to be smaller.
         num_ctx: The context Ollama opens the model with, in tokens; prompts beyond it would be cut silently.
-        timeout: Seconds until an answer is given up.
-        num_retries: How often a call that failed for a passing reason is repeated.
+        timeout: Seconds until an answer is given up; None is 120 for servers, and no limit for the embedded model.
+        num_retries: How often a call to a server that failed for a passing reason is repeated; after waits of at most
+            a minute each.
         cache: Whether DSPy may answer an identical request from its cache.
         json_schema: Whether the server holds its answers to a JSON schema; None is yes where that is known.
         extra: Further arguments of ``dspy.LM``; for the embedded model ``cache_gib``, ``max_batch``, ``step_tokens``.

@@ -88,7 +88,7 @@ def test_reasoning_models_are_not_sent_a_temperature(server, model):
 
 def test_a_burst_of_429_is_waited_out_as_the_server_asks(server, monkeypatch):
     slept: list[float] = []
-    monkeypatch.setattr("dspy.clients.execution.time.sleep", slept.append)
+    monkeypatch.setattr("aspectrag.lms.patient.time.sleep", slept.append)
     busy = Response("{}", status=429, headers={"Retry-After": "7"}, content_type="application/json")
     for _ in range(2):
         server.expect_ordered_request("/v1/chat/completions").respond_with_response(busy)
