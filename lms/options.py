@@ -62,7 +62,8 @@ def changed(options: LmOptions, values: Mapping[str, Any], where: str) -> LmOpti
     for name in values:
         if name not in OPTION_NAMES:
             raise AspectragError(_unknown(name, where))
-    for name in values.get("extra", {}):
+    extra = values.get("extra", {})
+    for name in extra if isinstance(extra, Mapping) else ():
         if is_secret_name(name):
             raise AspectragError(f"{where}: {name!r} in extra would write a key down; use api_key_env")
     known = {name: getattr(options, name) for name in OPTION_NAMES}

@@ -103,9 +103,13 @@ def read_manifest(folder: Path) -> Manifest:
         )
     try:
         manifest = _from_dict(data)
-    except (KeyError, TypeError) as error:
+        inside = Path(manifest.generation).name == manifest.generation
+        sizes = list(manifest.files.items())
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise AspectragError(f"{path} is incomplete ({error}): build the index again") from error
-    for name, size in manifest.files.items():
+    if not inside:
+        raise AspectragError(f"{path} points out of its folder ({manifest.generation}): build the index again")
+    for name, size in sizes:
         file = folder / manifest.generation / name
         if (found := file.stat().st_size if file.is_file() else None) != size:
             state = "missing" if found is None else f"{found} bytes long"

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -40,6 +41,19 @@ class AddReport:
         return f"{text}, {self.kept} kept as they were" if self.kept else text
 
 
+# What reading files that are not what they were makes of it: when they are opened, and when they are searched.
+_UNREADABLE = (ArithmeticError, AssertionError, AttributeError, EOFError, LookupError, TypeError, ValueError)
+_MISPLACED = (IndexError, UnicodeDecodeError)
+
+
+@contextmanager
+def _damage_said(folder: Path, errors: tuple[type[Exception], ...]) -> Iterator[None]:
+    try:
+        yield
+    except errors as error:
+        raise AspectragError(f"index {folder} is damaged ({type(error).__name__}: {error}): build it again") from error
+
+
 class Index:
     """An index on disk. Opened by ``open_index``, made by ``build``. Safe to search from many threads.
 
@@ -54,7 +68,8 @@ class Index:
         self.manifest = manifest
         self._recipe = recipe
         self._mmap = mmap
-        self._store, self.engine = open_engine(folder, manifest, recipe, mmap=mmap)
+        with _damage_said(folder, _UNREADABLE):
+            self._store, self.engine = open_engine(folder, manifest, recipe, mmap=mmap)
 
     def __deepcopy__(self, memo: dict[int, object]) -> "Index":
         return self
@@ -89,10 +104,11 @@ class Index:
         """
         check_search(queries, k)
         if exclude is None:
-            return self.engine.search(queries, k)
+            with _damage_said(self.folder, _MISPLACED):
+                return self.engine.search(queries, k)
         if len(exclude) != len(queries):
             raise AspectragError(f"exclude has {len(exclude)} entries for {len(queries)} queries: give one per query")
-        wide = self.engine.search(queries, k + max(map(len, exclude), default=0))
+        wide = self.search(queries, k + max(map(len, exclude), default=0))
         return [
             [passage for passage in found if passage.id not in ids][:k]
             for found, ids in zip(wide, exclude, strict=True)

@@ -194,3 +194,20 @@ def test_out_of_range():
             IndexSettings(**values)
     with pytest.raises(AspectragError, match="no index kind 'x'"):
         build([], "unused", "x")  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("values", [{"files": None}, {"files": {}}, {"generation": None}, {"generation": "../other"}])
+def test_a_manifest_edited_by_hand_is_refused(folder, values):
+    change(folder, **values)
+    refused(folder, "build")
+
+
+@pytest.mark.parametrize(
+    "name", ["bm25/vocab.index.json", "bm25/params.index.json", "passages/bounds.npy", "passages/passages.utf8"]
+)
+def test_files_overwritten_with_as_many_other_bytes_are_refused(folder, name):
+    generation = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["generation"]
+    file = folder / generation / name
+    file.write_bytes(b"\xff" * file.stat().st_size)
+    with pytest.raises(AspectragError, match=r"is damaged .*: build it again"):
+        open_index(folder).search(["river", "danube", "mountain", "tower"], 5)
