@@ -5,9 +5,18 @@ import os
 import re
 from collections.abc import Mapping
 
-_SECRET_NAME = re.compile(r"(api[_-]?key|token|secret|password|authorization|credential)", re.IGNORECASE)
-# Shapes of keys that providers echo back in their error messages, whole or shortened.
-_SECRET_SHAPE = re.compile(r"\b(?:sk|pk|hf|gsk|xai|AIza)[-_][\w*.-]{6,}|(?<=Bearer )\S+", re.IGNORECASE)
+_SECRET_NAME = re.compile(
+    r"(^|[_-])(api[_-]?key|(access|secret|private)[_-]?key|token|secret|password|passwd|authorization|credentials?)$",
+    re.IGNORECASE,
+)
+# Shapes of keys that providers echo back in their error messages, whole or shortened; words have no digits in them.
+_SECRET_SHAPE = re.compile(
+    r"\b(?:sk|pk|gsk|xai|hf|ghp|gho)[-_](?=[\w.-]*[\d*])[\w*.-]{8,}|\bAIza[\w*-]{20,}"
+    r"|(?<=Bearer )\S+|(?<=Basic )[\w+/=]{8,}",
+    re.IGNORECASE,
+)
+# Environment variables that hold a key although their names do not show it: options name them.
+SECRET_VARIABLES: set[str] = set()
 _MASK = "***"
 
 
@@ -22,7 +31,7 @@ def is_secret_name(name: str) -> bool:
         >>> is_secret_name("api_key"), is_secret_name("max_tokens")
         (True, False)
     """
-    return bool(_SECRET_NAME.search(name)) and not name.lower().endswith("tokens")
+    return bool(_SECRET_NAME.search(name))
 
 
 def redact(text: str, environ: Mapping[str, str] = os.environ) -> str:
@@ -33,7 +42,7 @@ def redact(text: str, environ: Mapping[str, str] = os.environ) -> str:
         'Incorrect API key provided: ***'
     """
     for name, value in environ.items():
-        if len(value) >= 8 and is_secret_name(name):
+        if len(value) >= 8 and (name in SECRET_VARIABLES or is_secret_name(name)):
             # As it is, and as headers carry it.
             for form in (value, base64.b64encode(value.encode("utf-8", "replace")).decode().rstrip("=")):
                 text = text.replace(form, _MASK)

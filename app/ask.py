@@ -13,9 +13,9 @@ from ..errors import AspectragError
 from ..lms import load, roles
 from ..programs.program import Program, Result
 from ..programs.registry import METHODS, method
-from ..programs.trace import plain, record
+from ..programs.trace import Trace, plain, record
 from ..texts import printable
-from .corpora import index_of
+from .corpora import index_of, say
 from .options import ApiBase, Encoder, Kind, Lm
 from .progress import stages, waiting
 from .stream import streamed
@@ -65,7 +65,7 @@ def ask(
             result, shown = _run(program, question, stream=stream, progress=progress)
         finally:
             if trace_file:
-                trace.save(trace_file)
+                _keep(trace, trace_file)
     seconds = time.perf_counter() - started
     if as_json:
         sys.stdout.write(ujson.dumps(_record(result, seconds), ensure_ascii=False, escape_forward_slashes=False) + "\n")
@@ -74,6 +74,13 @@ def ask(
         console(wrap=True).print(trace_view(trace))
     if not result.answer:
         raise AspectragError(f"{model.model} gave no usable answer: see --trace FILE, or try another --lm")
+
+
+def _keep(trace: Trace, path: Path) -> None:
+    try:
+        trace.save(path)
+    except (OSError, RecursionError) as exc:  # the answer, or the failure that comes, is worth more
+        say(f"! --trace: {path} cannot be written: {exc}")
 
 
 def _run(program: Program, question: str, *, stream: bool, progress: bool) -> tuple[Result, str]:

@@ -5,7 +5,8 @@ import os
 import sys
 import traceback
 import warnings
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -28,9 +29,19 @@ def main() -> None:
     # Before the heavy imports: nothing may reach out to the network, or talk, on its own.
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    # An answer that was paid for is not lost to a terminal that lacks a letter, or to a closed stream.
+    for name in ("stdout", "stderr"):
+        stream: Any = getattr(sys, name) or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+        stream.reconfigure(errors="replace")
+        setattr(sys, name, stream)
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
-    raise SystemExit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    if code == _INTERRUPTED:
+        # Python would wait for calls that other threads have under way; nobody waits for their answers any more.
+        sys.stdout.flush()
+        os._exit(code)
+    raise SystemExit(code)
 
 
 def run(arguments: list[str]) -> int:
@@ -45,6 +56,8 @@ def run(arguments: list[str]) -> int:
     except SystemExit as exc:  # wrong calls and --help end this way, already explained; Ctrl-C without a word
         code = exc.code if isinstance(exc.code, int) else 0
         return _fail("interrupted", code) if code == _INTERRUPTED else code
+    except KeyboardInterrupt:
+        return _fail("interrupted", _INTERRUPTED)
     except Exception as exc:
         if os.environ.get("ASPECTRAG_DEBUG"):
             sys.stderr.write(redact(traceback.format_exc()))

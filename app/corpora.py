@@ -5,6 +5,8 @@ import hashlib
 from importlib.resources import as_file, files
 from pathlib import Path
 
+from filelock import FileLock
+
 from .. import data
 from ..data.corpus import load_corpus
 from ..data.index import Index, build, open_index
@@ -63,6 +65,12 @@ def index_of(index: Path | None, docs: list[Path], kind: str, encoder: str | Non
 def _indexed(paths: list[Path], kind: Kind, encoder: str | None, progress: bool) -> Index:
     resolved = encoder_of(kind, encoder)
     folder = home() / "indexes" / _fingerprint(paths, kind, resolved)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder.with_suffix(".lock")):  # who asks the same of the same documents at once, waits
+        return _opened(folder, paths, kind, resolved, progress)
+
+
+def _opened(folder: Path, paths: list[Path], kind: Kind, resolved: str | None, progress: bool) -> Index:
     if folder.exists():
         return open_index(folder, encoder=resolved)
     corpus = load_corpus(paths, progress=progress)

@@ -94,4 +94,4 @@ def search(
 def _report(report: ReadReport) -> None:
     say(report.summary())
     for problem in report.problems:
-        console(stderr=True).print(f"! {problem}", style="yellow")
+        console(stderr=True).print(shown(f"! {problem}"), style="yellow")

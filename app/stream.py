@@ -4,31 +4,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import dspy
-import jiter
 
+from ..programs.blocks.adapter import answer_so_far
 from ..programs.program import Program, Result
-
-_MARK = "[[ ## answer ## ]]"
-
-
-def answer_so_far(text: str) -> str:
-    r"""The answer within a reply that is still being written, as JSON or in DSPy's chat format.
-
-    Example:
-        >>> answer_so_far('{"answer": "Two ri')
-        'Two ri'
-        >>> answer_so_far("[[ ## answer ## ]]\nTwo rivers [1]\n\n[[ ## comp")
-        'Two rivers [1]'
-    """
-    if text.lstrip().startswith("{"):
-        try:
-            return str(jiter.from_json(text.strip().encode(), partial_mode="trailing-strings").get("answer", ""))
-        except (ValueError, AttributeError):
-            return ""
-    if _MARK not in text:
-        return ""
-    # The next mark may have come in half: whatever opens it is held back.
-    return text.split(_MARK, 1)[1].split("[[", 1)[0].removesuffix("[").strip()
 
 
 def streamed(program: Program, question: str, show: Callable[[str], None]) -> tuple[Result, str]:

@@ -45,7 +45,7 @@ def runtime() -> Any:
         AspectragError: It is not installed.
     """
     # Where their reporter cannot be imported, a stub takes its place.
-    sys.modules.setdefault("openvino_telemetry", None)  # pyright: ignore[reportArgumentType]
+    sys.modules["openvino_telemetry"] = None  # pyright: ignore[reportArgumentType]
     try:
         return import_module("openvino_genai")
     except ImportError as error:

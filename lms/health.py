@@ -1,6 +1,5 @@
 """Says in one line what is wrong with a language model and what to do about it."""
 
-import os
 import re
 import time
 from dataclasses import dataclass
@@ -11,7 +10,6 @@ from dspy.utils import exceptions as failures
 
 from ..errors import AspectragError, redact
 from .patient import PatientLM
-from .servers import key_variables
 
 _TAG = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 # How LiteLLM and lm15 begin their messages; what follows is the server's.
@@ -172,6 +170,5 @@ def _ours(error: BaseException | None) -> AspectragError | None:
 
 
 def _clean(text: str) -> str:
-    """One line without keys, also those in variables whose names do not show it."""
-    named = {f"api_key_{name}": os.environ[name] for name in key_variables() if name in os.environ}
-    return " ".join(redact(text, {**os.environ, **named}).split())
+    """One line without keys."""
+    return " ".join(redact(text).split())

@@ -17,10 +17,9 @@ from dspy.lm15 import (
     register_provider,
 )
 
-from ..errors import AspectragError
+from ..errors import SECRET_VARIABLES, AspectragError
 
 _PLACEHOLDER = "none"  # what a server without keys is sent
-_key_variables: set[str] = set()
 
 
 def register_server(api_base: str, key_variable: str | None, json_schema: bool, reasons: bool = False) -> str:
@@ -80,11 +79,6 @@ def key_variable(named: str | None, default: str) -> str | None:
             raise AspectragError(
                 f"the key of the language model is to be in {named}, which is not set: export {named}=…"
             )
-        _key_variables.add(named)
+        SECRET_VARIABLES.add(named)
         return named
     return default if os.environ.get(default) else None
-
-
-def key_variables() -> frozenset[str]:
-    """Names of the environment variables that were named as holding a key."""
-    return frozenset(_key_variables)

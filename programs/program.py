@@ -16,7 +16,7 @@ from ..lms.tokens import count
 from ..texts import encodable
 from .blocks.answering import SubQuestion
 from .blocks.citations import citations
-from .trace import Trace, record
+from .trace import Trace, plain, record
 
 FORMAT_VERSION = 1
 # Longer than any question; asked of a model whose context window is unknown.
@@ -36,9 +36,10 @@ class Config:
     max_attempts: int = 3
 
     def __post_init__(self) -> None:
-        for name in ("k", "max_attempts"):
-            if getattr(self, name) < 1:
-                raise AspectragError(f"{name} must be at least 1, not {getattr(self, name)}")
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if isinstance(field.default, int) and (type(value) is not int or value < 1):
+                raise AspectragError(f"{field.name} must be a whole number of at least 1, not {value!r}")
 
 
 class Result(dspy.Prediction):
@@ -99,6 +100,8 @@ class Program(dspy.Module):
         super().__init__()
         if self.retrieves and retriever is None:
             raise AspectragError(f"{type(self).__name__} needs a retriever: pass an index, such as open_index(folder)")
+        if config is not None and not isinstance(config, self.config_class):
+            raise AspectragError(f"{type(self).__name__} takes a {self.config_class.__name__}, not {config!r}")
         self.config = config or self.config_class()
         self.retriever = retriever
 
@@ -162,8 +165,10 @@ class Program(dspy.Module):
             return
         folder.mkdir(parents=True, exist_ok=True)
         _write(folder / "config.json", dataclasses.asdict(self.config))
-        _write(folder / "state.json", self.dump_state())
-        _write(folder / "manifest.json", {**self._identity(), "dspy": dspy.__version__, "meta": meta or {}})
+        # A language model set on a predictor may carry keys: what is written of it has none.
+        state = {name: {**part, "lm": plain(part.get("lm"))} for name, part in self.dump_state().items()}
+        _write(folder / "state.json", state)
+        _write(folder / "manifest.json", {**self._identity(), "dspy": dspy.__version__, "meta": plain(meta or {})})
 
     @classmethod
     def load(  # pyright: ignore[reportIncompatibleMethodOverride] - a state without its class cannot be checked
@@ -186,8 +191,11 @@ class Program(dspy.Module):
             program = cls(cls.config_class(**config), retriever)
         except TypeError as exc:
             raise AspectragError(f"{folder}: its config does not fit {cls.__name__} ({exc})") from None
-        program._compare(saved, folder)
-        program.load_state(state)
+        try:
+            program._compare(saved, folder)
+            program.load_state(state)
+        except (AttributeError, KeyError, TypeError, ValueError) as exc:
+            raise AspectragError(f"{folder} is damaged ({type(exc).__name__}: {exc}): compile it again") from exc
         return program
 
     def _identity(self) -> dict[str, Any]:
@@ -215,6 +223,8 @@ class Program(dspy.Module):
 
     @staticmethod
     def _with_trace(out: Any, trace: Trace) -> Result:
+        # Inside a wider recording the trace holds other calls too: this one's part is the step that returned ``out``.
+        trace = Trace([step for step in trace.walk() if step.outputs is out])
         out._trace = trace
         if dspy.settings.track_usage:
             out.set_lm_usage(trace.usage_by_model())

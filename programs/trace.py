@@ -12,6 +12,7 @@ records it himself:
 
 import dataclasses
 import itertools
+import math
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -266,6 +267,8 @@ def plain(value: Any) -> Any:
         >>> plain({"api_key": "abc", "k": 5})
         {'api_key': '***', 'k': 5}
     """
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)  # JSON has no such numbers
     if value is None or isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, str):

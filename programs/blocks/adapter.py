@@ -4,10 +4,34 @@ import json
 from typing import Any, get_origin
 
 import dspy
+import jiter
 import json_repair
 from dspy.utils.exceptions import AdapterParseError
 
 from ...texts import encodable
+
+_MARK = "[[ ## answer ## ]]"
+
+
+def answer_so_far(text: str) -> str:
+    r"""The answer within a reply, whole or still being written, as JSON or in DSPy's chat format; empty where none is.
+
+    Example:
+        >>> answer_so_far('{"answer": "Two ri')
+        'Two ri'
+        >>> answer_so_far("[[ ## answer ## ]]\nTwo rivers [1]\n\n[[ ## comp")
+        'Two rivers [1]'
+    """
+    if text.lstrip().startswith("{"):
+        try:
+            answer = jiter.from_json(text.strip().encode(), partial_mode="trailing-strings").get("answer")
+        except (ValueError, AttributeError):
+            return ""
+        return answer if isinstance(answer, str) else ""
+    if _MARK not in text:
+        return ""
+    # The next mark may have come in half: whatever opens it is held back.
+    return text.split(_MARK, 1)[1].split("[[", 1)[0].removesuffix("[").strip()
 
 
 class _Encodable:

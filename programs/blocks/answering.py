@@ -1,5 +1,6 @@
 """The generator: an answer from passages, cited, whatever the model says."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,10 +10,13 @@ from dspy import ContextWindowExceededError
 
 from ...data.passages import Passage
 from ...texts import encodable
+from .adapter import answer_so_far
 from .citations import cited, renumber, unmarked
 from .fallbacks import fall_back
 from .passages import fit, merge, numbered
 from .stage import RejectedOutputError, StageError, call_stage, lm_of
+
+_MARKS = re.compile(r"\[\[ ## \w+ ## \]\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,7 @@ def generate(stage: str, predictor: dspy.Module, attempts: int, **inputs: Any) -
     try:
         return call_stage(stage, predictor, _said, attempts, **inputs)
     except StageError as failed:
-        words = encodable(failed.text).strip()
+        words = _own_words(encodable(failed.text))
         fall_back(stage, f"{failed.reason}; " + ("the model's own words are kept" if words else "no answer"))
         return words
 
@@ -69,6 +73,12 @@ def answer_from(
                 raise
             shown = shown[: len(shown) // 2]
             fall_back(stage, f"the prompt exceeds the context window; {len(shown)} passages are kept")
+
+
+def _own_words(text: str) -> str:
+    """What can be used of a reply that does not parse: its answer, or its text without the marks of the format."""
+    words = answer_so_far(text) or ("" if text.lstrip().startswith("{") else _MARKS.sub("", text).strip())
+    return "" if words in ("None", "null") else words
 
 
 def _said(prediction: dspy.Prediction) -> str:

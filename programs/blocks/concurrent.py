@@ -2,7 +2,7 @@
 
 import contextvars
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
 import dspy
@@ -42,10 +42,14 @@ def run_all(work: Callable[[Item], Outcome], items: Sequence[Item], name: str) -
     if len(items) <= 1:
         outcomes = [branch(index, entry) for index, entry in enumerate(entries)]
     else:
-        with ThreadPoolExecutor(max_workers=len(items), thread_name_prefix=name) as pool:
+        pool = ThreadPoolExecutor(max_workers=len(items), thread_name_prefix=name)
+        try:
             futures = [
                 pool.submit(contextvars.copy_context().run, branch, index, entry) for index, entry in enumerate(entries)
             ]
+            wait(futures)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)  # an interrupted caller does not wait for the others
         outcomes = [future.result() for future in futures]
     for key, value in shared.items():
         for lists in own:

@@ -1,7 +1,8 @@
 import dspy
 import pytest
-from aspectrag.app.stream import answer_so_far, streamed
+from aspectrag.app.stream import streamed
 from aspectrag.lms.scripted import scripted_lm
+from aspectrag.programs.blocks.adapter import answer_so_far
 from aspectrag.programs.typed_rag import TypedRag
 from fakes import ListRetriever, by_fields
 

@@ -164,7 +164,7 @@ def test_keys_are_nowhere_to_be_read(server, monkeypatch):
         lm("hi")
     assert secret not in explain(refused.value)
     assert "***" in explain(refused.value)
-    assert server.log[0][0].headers["Authorization"] == f"Bearer {secret}"
+    assert f"Bearer {secret}" in [request.headers["Authorization"] for request, _ in server.log]
     server.clear()
     chat(server).respond_with_json(answered("x"))
     lm("hi")
