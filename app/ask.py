@@ -70,7 +70,8 @@ def ask(
     if as_json:
         sys.stdout.write(ujson.dumps(_record(result, seconds), ensure_ascii=False, escape_forward_slashes=False) + "\n")
     else:
-        console().print(answer_view(result, streamed=bool(shown)))
+        # A terminal gets whole words on its lines, a pipe gets the lines whole.
+        console(wrap=sys.stdout.isatty()).print(answer_view(result, streamed=bool(shown)))
         console(wrap=True).print(trace_view(trace))
     if not result.answer:
         raise AspectragError(f"{model.model} gave no usable answer: see --trace FILE, or try another --lm")

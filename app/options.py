@@ -13,7 +13,7 @@ Lm = Annotated[
     ),
 ]
 ApiBase = Annotated[str | None, typer.Option(help="Address of an OpenAI-compatible server.")]
-Kind = Annotated[str, typer.Option(help="Kind of index made of documents: bm25, dense or hybrid.")]
+Kind = Annotated[str, typer.Option(help="Kind of index made of documents: bm25, dense, hybrid or reranked.")]
 Encoder = Annotated[
     str | None, typer.Option(help="sentence-transformers model, as a folder or hub name.", show_default="MiniLM-L6")
 ]

@@ -71,6 +71,21 @@ def test_saved_program_answers_alike_in_a_new_process(case, tmp_path):
     assert files == ["config.json", "manifest.json", "state.json"]
 
 
+def test_no_key_is_saved(case, tmp_path):
+    program, _ = case
+    program.save(tmp_path / "p", meta={"lm": {"api_key": "sk-abc123def456ghi789"}})
+    assert "abc123" not in "".join(file.read_text(encoding="utf-8") for file in (tmp_path / "p").iterdir())
+
+
+@pytest.mark.parametrize("state", ["{}", "[]", "null", '{"answer": 5}'])
+def test_a_damaged_state_is_refused_in_a_line(case, tmp_path, state):
+    program, _ = case
+    program.save(tmp_path / "p")
+    (tmp_path / "p" / "state.json").write_text(state)
+    with pytest.raises(AspectragError, match="damaged"):
+        type(program).load(tmp_path / "p", ListRetriever())
+
+
 def test_a_folder_that_does_not_fit_is_refused_with_both_sides(case, tmp_path):
     program, _ = case
     program.save(tmp_path / "p")
@@ -155,6 +170,19 @@ def test_trace_is_complete_and_the_same_under_threads(case):
         both = dspy.Parallel(num_threads=2, disable_progress_bar=True)([(program, {"question": QUESTION})] * 2)
     assert all(out.toDict() == again.toDict() for out in both)
     assert all(shape(out.trace.steps[0])[:2] == shape(top)[:2] for out in both)
+
+
+def test_inside_a_wider_recording_each_result_has_its_own_part(case):
+    from aspectrag.programs.trace import record
+
+    program, reply = case
+    with dspy.context(lm=scripted_lm(reply)), record() as trace:
+        first = program(question=QUESTION)
+        second = program(question=QUESTION + " Really?")
+    calls = [out.usage["lm_calls"] + out.usage["cached_calls"] for out in (first, second)]
+    assert calls[0] == calls[1]
+    assert len(trace.steps) == 2
+    assert first.trace.steps == trace.steps[:1]
 
 
 def test_trace_survives_an_exception(case):

@@ -249,6 +249,7 @@ def test_answers_that_cannot_be_merged_stand_one_after_another(failure):
 
 def test_settings_that_make_no_sense_are_refused():
     bad: dict[str, Any]
-    for bad in ({"k": 0}, {"max_attempts": 0}, {"min_parts": 4, "max_parts": 3}, {"experience_query": "both"}):
+    wrong = [{"k": "5"}, {"k": 2.5}, {"k": 0}, {"max_attempts": 0}, {"min_parts": 4, "max_parts": 3}]
+    for bad in [*wrong, {"experience_query": "both"}]:
         with pytest.raises(AspectragError):
             TypedRagConfig(**bad)

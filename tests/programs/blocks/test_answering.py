@@ -49,6 +49,21 @@ def test_what_never_parses_is_kept_in_the_models_own_words():
         assert "own words" in dspy.settings.fallbacks[0].reason
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("[[ ## answer ## ]]\nSo it is.\n\n[[ ## citations ## ]]\nall of them", "So it is."),
+        ('{"answer": "So it is.", "citations": [1.5, 2.5]}', "So it is."),
+        ("None", ""),
+        ('{"answer": null}', ""),
+    ],
+)
+def test_of_a_reply_that_does_not_parse_the_answer_is_kept(said, kept):
+    answer, _, fallbacks = ask(lambda call: said)
+    assert answer == kept
+    assert fallbacks
+
+
 def test_pooled_answers_cite_into_one_list():
     a, b = PASSAGES[:2]
     parts = [SubQuestion("q1", "One [1].", (b,)), SubQuestion("q2", "Two [1] [2].", (a, b))]
