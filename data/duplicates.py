@@ -5,8 +5,6 @@ id and another text they clash; with the same title and text and different ids t
 benchmarks name supporting passages by id, and an id that quietly disappears is a wrong number later.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Literal, get_args
 
@@ -53,66 +51,6 @@ class Register:
             return "twin"
         self._texts.add(digest)
         return "new"
-
-
-@dataclass(frozen=True, slots=True)
-class Additions:
-    """What of some passages is new to a collection.
-
-    Attributes:
-        new: The passages to add, in order.
-        present: How many were there already, with the same text.
-        changed: Ids that were there with another text; these passages are not in ``new``.
-    """
-
-    new: tuple[Passage, ...]
-    present: int
-    changed: tuple[str, ...] = ()
-
-    def summary(self) -> str:
-        """The outcome in one line, the same also where nothing happens.
-
-        Example:
-            >>> Additions((), 12).summary()
-            '0 new, 12 already present'
-        """
-        changed = f", {len(self.changed):,} with the id of a passage of another text" if self.changed else ""
-        return f"{len(self.new):,} new, {self.present:,} already present{changed}"
-
-
-def additions(incoming: Iterable[Passage], present: Iterable[Passage], duplicates: Duplicates = "first") -> Additions:
-    """Tell which of ``incoming`` are not yet in ``present``.
-
-    Args:
-        incoming: Passages to add; they are compared with each other too.
-        present: Passages that are there.
-        duplicates: See ``Duplicates``; under ``distinct`` a text that is there under another id counts as present.
-
-    Raises:
-        AspectragError: Under ``error``, for the first id that is there already.
-
-    Example:
-        >>> one, two = Passage("1", "", "A river."), Passage("2", "", "A lake.")
-        >>> additions([one, two], present=[one]).summary()
-        '1 new, 1 already present'
-    """
-    check_policy(duplicates)
-    register = Register()
-    for passage in present:
-        register.judge(passage)
-    new: list[Passage] = []
-    changed: list[str] = []
-    here = 0
-    for passage in incoming:
-        verdict = register.judge(passage)
-        if not is_kept(verdict, duplicates, passage.id):
-            if verdict == "clash":
-                changed.append(passage.id)
-            else:
-                here += 1
-        else:
-            new.append(passage)
-    return Additions(tuple(new), here, tuple(changed))
 
 
 def is_kept(verdict: Verdict, duplicates: Duplicates, passage_id: str, where: str = "") -> bool:
