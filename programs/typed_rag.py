@@ -163,7 +163,7 @@ class TypedRag(Program):
         passages, answers = pooled(parts)
         sub_answers = [SubAnswer(question=q, answer=a) for q, a in zip(queries, answers, strict=True)]
         answer = self._merge("aggregate", answers, question=question, sub_answers=sub_answers)
-        return self._merged(kind, answer, parts, passages)
+        return self._merged(kind, answer, parts, passages, answers)
 
     def _debate(self, question: str) -> Result:
         def accept(out: dspy.Prediction) -> tuple[str, list[Perspective]]:
@@ -182,7 +182,7 @@ class TypedRag(Program):
             PerspectiveAnswer(perspective=p.opinion, answer=a) for p, a in zip(perspectives, answers, strict=True)
         ]
         answer = self._merge("mediate", answers, topic=topic, responses=responses)
-        return self._merged("DEBATE", answer, parts, passages)
+        return self._merged("DEBATE", answer, parts, passages, answers)
 
     def _answer_parts(self, queries: Sequence[str], perspectives: Sequence[str | None]) -> list[SubQuestion]:
         """Retrieve for all sub-questions in one batch, then answer them side by side."""
@@ -208,9 +208,11 @@ class TypedRag(Program):
             fall_back(stage, "the prompt exceeds the context window; the answers to the parts are given as they are")
         return merged or "\n\n".join(filter(None, answers))
 
-    def _merged(self, kind: str, answer: str, parts: list[SubQuestion], passages: list[Passage]) -> Result:
+    def _merged(
+        self, kind: str, answer: str, parts: list[SubQuestion], passages: list[Passage], answers: list[str]
+    ) -> Result:
         # A merged answer that lost its citations still rests on what its parts rest on.
-        rests_on = {citation.number for text in pooled(parts)[1] for citation in citations(text, passages)}
+        rests_on = {citation.number for text in answers for citation in citations(text, passages)}
         answer = cited(renumber(answer, passages, passages), rests_on)
         return result(answer, route=kind, passages=passages, sub_questions=parts, steps=1)
 
