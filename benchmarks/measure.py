@@ -38,6 +38,16 @@ def interval(values: list[float]) -> dict[str, Any]:
     }
 
 
+def mean_interval(values: list[float]) -> str:
+    """Mean with its 95 % bootstrap interval, as ``mean [low, high]``; empty where there is no value."""
+    if not values:
+        return ""
+    sample = np.asarray(values, dtype=float)
+    means = np.random.default_rng(SEED).choice(sample, size=(2000, len(sample))).mean(axis=1)
+    digits = 1 if sample.mean() >= 100 else 3
+    return "{:.{d}f} [{:.{d}f}, {:.{d}f}]".format(sample.mean(), *np.percentile(means, [2.5, 97.5]), d=digits)
+
+
 def machine() -> dict[str, Any]:
     """Processor, cores, versions and the day."""
     cpu = next(

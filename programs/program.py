@@ -1,10 +1,10 @@
-"""The base of all programs: configuration, result, trace, and a folder that loads anywhere."""
+"""The base of all programs: result, trace, and a folder that loads anywhere."""
 
 import dataclasses
 import functools
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import dspy
 import ujson
@@ -16,6 +16,7 @@ from ..lms.tokens import count
 from ..texts import encodable
 from .blocks.answering import SubQuestion
 from .blocks.citations import citations
+from .config import Config
 from .trace import Trace, plain, record
 
 FORMAT_VERSION = 1
@@ -23,30 +24,18 @@ FORMAT_VERSION = 1
 MAX_QUESTION_TOKENS = 8000
 
 
-@dataclasses.dataclass(frozen=True)
-class Config:
-    """What all programs can be told.
-
-    Attributes:
-        k: Passages per query.
-        max_attempts: Calls of a stage before its simpler path is taken.
-    """
-
-    k: int = 5
-    max_attempts: int = 3
-
-    def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            if isinstance(field.default, int) and (type(value) is not int or value < 1):
-                raise AspectragError(f"{field.name} must be a whole number of at least 1, not {value!r}")
+# ``verdict``: the program held that enough was found; ``repetition``: it asked or thought the same again; ``failure``:
+# a stage of the loop gave nothing usable.
+Stop = Literal["verdict", "max_steps", "repetition", "failure"]
 
 
 class Result(dspy.Prediction):
     """What a program returns: a ``dspy.Prediction`` with all intermediate values, and the trace beside them.
 
     Fields: ``answer``, ``route`` (question type or complexity), ``sub_questions``, ``passages`` (the numbers of the
-    answer's citations point into this list), ``citations``, ``steps`` (retrieval-generation cycles), ``fallbacks``.
+    answer's citations point into this list), ``citations``, ``steps`` (retrieval-generation cycles: sub-questions that
+    are answered side by side are one, hops are counted one by one; HANRAG, arXiv 2509.09713, section 4),
+    ``stopped_by`` (what ended a loop of hops; ``None`` where there is none), ``fallbacks``.
     """
 
     _trace: Trace
@@ -69,6 +58,7 @@ def result(
     passages: Sequence[Passage] = (),
     sub_questions: Sequence[SubQuestion] = (),
     steps: int,
+    stopped_by: Stop | None = None,
 ) -> Result:
     """Put a result together, with the citations of the answer and the fallbacks of the call that is running."""
     return Result(
@@ -78,6 +68,7 @@ def result(
         passages=list(passages),
         citations=citations(answer, passages),
         steps=steps,
+        stopped_by=stopped_by,
         fallbacks=list(dspy.settings.get("fallbacks") or []),
     )
 

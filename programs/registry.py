@@ -3,12 +3,26 @@
 import difflib
 
 from ..errors import AspectragError
+from .baselines.adaptive import Adaptive
+from .baselines.adaptive_retrieval import AdaptiveRetrieval
 from .baselines.direct import Direct
+from .baselines.ircot import Ircot
 from .baselines.rag import Rag
+from .baselines.self_rag import SelfRag
+from .han_rag import HanRag
 from .program import Program
 from .typed_rag import TypedRag
 
-METHODS: dict[str, type[Program]] = {"typed": TypedRag, "rag": Rag, "direct": Direct}
+METHODS: dict[str, type[Program]] = {
+    "typed": TypedRag,
+    "han": HanRag,
+    "rag": Rag,
+    "direct": Direct,
+    "ircot": Ircot,
+    "adaptive": Adaptive,
+    "self-rag": SelfRag,
+    "adaptive-retrieval": AdaptiveRetrieval,
+}
 
 
 def method(name: str) -> type[Program]:

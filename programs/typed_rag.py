@@ -11,9 +11,9 @@ DEBATE                                topic, 2-5 perspectives -> retrieve and an
 ===================================== ============================================================================
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import ClassVar, Literal, TypeVar
 
 import dspy
 
@@ -32,18 +32,18 @@ from ..signatures import (
     MediateDebate,
     PlanDebate,
 )
-from ..signatures.merging import PerspectiveAnswer, SubAnswer
 from ..signatures.typed import Perspective
-from .blocks.answering import SubQuestion, answer_from, generate, pooled
-from .blocks.citations import citations, cited, renumber
+from .blocks.answering import SubQuestion, answer_from
 from .blocks.concurrent import run_all
 from .blocks.fallbacks import fall_back
+from .blocks.merging import merged
+from .blocks.parts import at_least, at_most
 from .blocks.passages import merge, rerank, retrieve
 from .blocks.stage import RejectedOutputError, StageError, call_stage
-from .program import Config, Program, Result, result
+from .config import Config
+from .program import Program, Result, result
 
 Accepted = TypeVar("Accepted")
-Part = TypeVar("Part")
 
 # What a question counts as when its type cannot be told.
 PLAIN = "EVIDENCE-BASED"
@@ -70,10 +70,6 @@ class TypedRagConfig(Config):
         super().__post_init__()
         if not 1 <= self.min_parts <= self.max_parts:
             raise AspectragError(f"min_parts {self.min_parts} and max_parts {self.max_parts} leave no room between")
-        if self.experience_query not in ("question", "keywords", "question+keywords"):
-            raise AspectragError(
-                f"experience_query is question, keywords or question+keywords, not {self.experience_query!r}"
-            )
 
 
 class TypedRag(Program):
@@ -125,12 +121,12 @@ class TypedRag(Program):
             # "Not a comparison" is an answer, not a fault: asking again would be fishing for another one.
             if not out.is_compare:
                 return None
-            return out.compare_type, _at_least(1, out.keywords, "keywords")
+            return out.compare_type, at_least(1, out.keywords, "keywords")
 
         found = self._call("extract_comparison", accept, question=question)
         if found is None:
             raise StageError("extract_comparison", "the question is held to compare nothing")
-        compare_type, keywords = found[0], self._at_most("extract_comparison", found[1])
+        compare_type, keywords = found[0], at_most(self.config.max_parts, found[1], "extract_comparison")
         pool = merge(retrieve(self.retriever, keywords, self.config.k))
         passages = rerank(self.retriever, question, pool, self.config.k)
         answer, shown = answer_from(
@@ -140,7 +136,7 @@ class TypedRag(Program):
         return result(answer, route="COMPARISON", passages=shown, steps=1)
 
     def _experience(self, question: str) -> Result:
-        found = self._call("extract_experience", lambda out: _at_least(1, out.keywords, "keywords"), question=question)
+        found = self._call("extract_experience", lambda out: at_least(1, out.keywords, "keywords"), question=question)
         keywords = ", ".join(found)
         query = {"question": question, "keywords": keywords, "question+keywords": f"{question} {keywords}"}
         pool_size = max(self.config.k, self.config.experience_pool)
@@ -156,14 +152,13 @@ class TypedRag(Program):
 
     def _by_parts(self, kind: str, stage: str, question: str) -> Result:
         def accept(out: dspy.Prediction) -> list[str]:
-            return _at_least(self.config.min_parts, out.queries, "distinct sub-questions")
+            return at_least(self.config.min_parts, out.queries, "distinct sub-questions")
 
-        queries = self._at_most(stage, self._call(stage, accept, question=question))
+        queries = at_most(self.config.max_parts, self._call(stage, accept, question=question), stage)
         parts = self._answer_parts(queries, [None] * len(queries))
-        passages, answers = pooled(parts)
-        sub_answers = [SubAnswer(question=q, answer=a) for q, a in zip(queries, answers, strict=True)]
-        answer = self._merge("aggregate", answers, question=question, sub_answers=sub_answers)
-        return self._merged(kind, answer, parts, passages, answers)
+        attempts = self.config.max_attempts
+        answer, passages = merged("aggregate", self.aggregate, attempts, parts, "sub_answers", question=question)
+        return result(answer, route=kind, passages=passages, sub_questions=parts, steps=1)
 
     def _debate(self, question: str) -> Result:
         def accept(out: dspy.Prediction) -> tuple[str, list[Perspective]]:
@@ -171,18 +166,15 @@ class TypedRag(Program):
                 raise RejectedOutputError("the topic is missing")
             if not all(p.opinion.strip() and p.query.strip() for p in out.perspectives):
                 raise RejectedOutputError("an opinion or its search question is missing")
-            _at_least(self.config.min_parts, (p.opinion for p in out.perspectives), "distinct opinions")
+            at_least(self.config.min_parts, (p.opinion for p in out.perspectives), "distinct opinions")
             return out.topic, list({p.opinion.strip().casefold(): p for p in out.perspectives}.values())
 
         topic, perspectives = self._call("plan_debate", accept, question=question)
-        perspectives = self._at_most("plan_debate", perspectives)
+        perspectives = at_most(self.config.max_parts, perspectives, "plan_debate")
         parts = self._answer_parts([p.query for p in perspectives], [p.opinion for p in perspectives])
-        passages, answers = pooled(parts)
-        responses = [
-            PerspectiveAnswer(perspective=p.opinion, answer=a) for p, a in zip(perspectives, answers, strict=True)
-        ]
-        answer = self._merge("mediate", answers, topic=topic, responses=responses)
-        return self._merged("DEBATE", answer, parts, passages, answers)
+        attempts = self.config.max_attempts
+        answer, passages = merged("mediate", self.mediate, attempts, parts, "responses", topic=topic)
+        return result(answer, route="DEBATE", passages=passages, sub_questions=parts, steps=1)
 
     def _answer_parts(self, queries: Sequence[str], perspectives: Sequence[str | None]) -> list[SubQuestion]:
         """Retrieve for all sub-questions in one batch, then answer them side by side."""
@@ -199,40 +191,5 @@ class TypedRag(Program):
         answer, shown = answer_from("answer", self.answer, self.config.max_attempts, passages, question=question)
         return result(answer, route=kind, passages=shown, steps=1)
 
-    def _merge(self, stage: str, answers: Sequence[str], **inputs: Any) -> str:
-        """Merge the answers to the parts; where that cannot be done, they stand one after another."""
-        try:
-            merged = generate(stage, getattr(self, stage), self.config.max_attempts, **inputs)
-        except dspy.ContextWindowExceededError:
-            merged = ""
-            fall_back(stage, "the prompt exceeds the context window; the answers to the parts are given as they are")
-        return merged or "\n\n".join(filter(None, answers))
-
-    def _merged(
-        self, kind: str, answer: str, parts: list[SubQuestion], passages: list[Passage], answers: list[str]
-    ) -> Result:
-        # A merged answer that lost its citations still rests on what its parts rest on.
-        rests_on = {citation.number for text in answers for citation in citations(text, passages)}
-        answer = cited(renumber(answer, passages, passages), rests_on)
-        return result(answer, route=kind, passages=passages, sub_questions=parts, steps=1)
-
     def _call(self, stage: str, accept: Callable[[dspy.Prediction], Accepted], **inputs: str) -> Accepted:
         return call_stage(stage, getattr(self, stage), accept, self.config.max_attempts, **inputs)
-
-    def _at_most(self, stage: str, parts: list[Part]) -> list[Part]:
-        most = self.config.max_parts
-        if len(parts) > most:
-            fall_back(stage, f"{len(parts)} parts, the first {most} are used")
-        return parts[:most]
-
-
-def _at_least(count: int, texts: Iterable[str], what: str) -> list[str]:
-    """The texts without blanks and repetitions.
-
-    Raises:
-        RejectedOutputError: Fewer than ``count`` are left.
-    """
-    distinct = list({text.strip().casefold(): text.strip() for text in texts if text.strip()}.values())
-    if len(distinct) < count:
-        raise RejectedOutputError(f"{len(distinct)} {what} where at least {count} are needed")
-    return distinct

@@ -1,7 +1,36 @@
 """What each language-model call is given and must return: contracts alone, no logic."""
 
-from .answering import AnswerComparison, AnswerDirectly, AnswerFromPassages
-from .merging import AggregateAnswers, MediateDebate
+from .adaptive import (
+    ClassifyComplexity,
+    NextThought,
+    RatePopularity,
+)
+from .answering import (
+    AnswerComparison,
+    AnswerDirectly,
+    AnswerFromPassages,
+    AnswerWithConfidence,
+    BriefAnswerDirectly,
+    BriefAnswerFromPassages,
+)
+from .han import (
+    DecomposeCompound,
+    RefineSeedQuestion,
+    RouteQuestion,
+)
+from .judging import (
+    JudgeEnding,
+    JudgeRelevance,
+    JudgeRetrieval,
+    JudgeSupport,
+    JudgeUsefulness,
+    SelectRelevant,
+)
+from .merging import (
+    AggregateAnswers,
+    BriefAggregateAnswers,
+    MediateDebate,
+)
 from .typed import (
     ClassifyQuestion,
     ExtractComparison,
@@ -16,11 +45,27 @@ __all__ = [
     "AnswerComparison",
     "AnswerDirectly",
     "AnswerFromPassages",
+    "AnswerWithConfidence",
+    "BriefAggregateAnswers",
+    "BriefAnswerDirectly",
+    "BriefAnswerFromPassages",
+    "ClassifyComplexity",
     "ClassifyQuestion",
+    "DecomposeCompound",
     "ExtractComparison",
     "ExtractExperienceKeywords",
     "GenerateInstructionQueries",
     "GenerateReasonQueries",
+    "JudgeEnding",
+    "JudgeRelevance",
+    "JudgeRetrieval",
+    "JudgeSupport",
+    "JudgeUsefulness",
     "MediateDebate",
+    "NextThought",
     "PlanDebate",
+    "RatePopularity",
+    "RefineSeedQuestion",
+    "RouteQuestion",
+    "SelectRelevant",
 ]

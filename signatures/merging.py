@@ -3,6 +3,8 @@
 import dspy
 from pydantic import BaseModel
 
+from .answering import BRIEFLY
+
 KEEP_CITATIONS = "keeps the numbers in square brackets of the statements it uses"
 
 
@@ -26,6 +28,14 @@ class AggregateAnswers(dspy.Signature):
     question: str = dspy.InputField()
     sub_answers: list[SubAnswer] = dspy.InputField()
     answer: str = dspy.OutputField(desc=KEEP_CITATIONS)
+
+
+class BriefAggregateAnswers(dspy.Signature):
+    """Answer the question from the answers to its sub-questions, in as few words as can be."""
+
+    question: str = dspy.InputField()
+    sub_answers: list[SubAnswer] = dspy.InputField()
+    answer: str = dspy.OutputField(desc=BRIEFLY)
 
 
 class MediateDebate(dspy.Signature):

@@ -5,19 +5,21 @@ from typing import ClassVar
 import dspy
 
 from ...data.index.retriever import Retriever
-from ...signatures import AnswerDirectly
-from ..blocks.answering import generate
-from ..program import Config, Program, Result, result
+from ..blocks.answering import STYLES, generate
+from ..config import AnswerConfig, Config
+from ..program import Program, Result, result
 
 
 class Direct(Program):
     """One call, no retrieval: what the model knows. A retriever is accepted, as everywhere, and not used."""
 
+    config_class: ClassVar[type[Config]] = AnswerConfig
+    config: AnswerConfig
     retrieves: ClassVar[bool] = False
 
-    def __init__(self, config: Config | None = None, retriever: Retriever | None = None) -> None:
+    def __init__(self, config: AnswerConfig | None = None, retriever: Retriever | None = None) -> None:
         super().__init__(config, retriever)
-        self.answer = dspy.Predict(AnswerDirectly)
+        self.answer = dspy.Predict(STYLES[self.config.answers].directly)
 
     def forward(self, question: str) -> Result:
         """Answer without passages."""

@@ -1,22 +1,26 @@
 """The single-step baseline: retrieve once with the question, answer from what was found."""
 
+from typing import ClassVar
+
 import dspy
 
 from ...data.index.retriever import Retriever
-from ...signatures import AnswerFromPassages
-from ..blocks.answering import answer_from
+from ..blocks.answering import STYLES, answer_from
 from ..blocks.passages import retrieve
-from ..program import Config, Program, Result, result
+from ..config import AnswerConfig, Config
+from ..program import Program, Result, result
 
 
 class Rag(Program):
     """One retrieval, one generation."""
 
+    config_class: ClassVar[type[Config]] = AnswerConfig
+    config: AnswerConfig
     retriever: Retriever
 
-    def __init__(self, config: Config | None = None, retriever: Retriever | None = None) -> None:
+    def __init__(self, config: AnswerConfig | None = None, retriever: Retriever | None = None) -> None:
         super().__init__(config, retriever)
-        self.answer = dspy.Predict(AnswerFromPassages)
+        self.answer = dspy.Predict(STYLES[self.config.answers].from_passages)
 
     def forward(self, question: str) -> Result:
         """Answer from the ``k`` passages that the question finds."""

@@ -9,13 +9,36 @@ import dspy
 from dspy import ContextWindowExceededError
 
 from ...data.passages import Passage
+from ...signatures import (
+    AggregateAnswers,
+    AnswerDirectly,
+    AnswerFromPassages,
+    BriefAggregateAnswers,
+    BriefAnswerDirectly,
+    BriefAnswerFromPassages,
+)
 from ...texts import encodable
 from .adapter import answer_so_far
 from .citations import cited, renumber, unmarked
 from .fallbacks import fall_back
+from .ignorance import is_unknown
 from .passages import fit, merge, numbered
 from .stage import RejectedOutputError, StageError, call_stage, lm_of
 
+
+@dataclass(frozen=True)
+class Style:
+    """The signatures that write answers of one length."""
+
+    from_passages: type[dspy.Signature]
+    directly: type[dspy.Signature]
+    aggregate: type[dspy.Signature]
+
+
+STYLES = {
+    "full": Style(AnswerFromPassages, AnswerDirectly, AggregateAnswers),
+    "brief": Style(BriefAnswerFromPassages, BriefAnswerDirectly, BriefAggregateAnswers),
+}
 _MARKS = re.compile(r"\[\[ ## \w+ ## \]\]")
 
 
@@ -41,13 +64,19 @@ def pooled(parts: Sequence[SubQuestion]) -> tuple[list[Passage], list[str]]:
 
 
 def generate(stage: str, predictor: dspy.Module, attempts: int, **inputs: Any) -> str:
-    """Call an answering predictor; where its output never parses, what it said stands as the answer, flagged."""
+    """Call an answering predictor.
+
+    Where its output never parses, what it said stands as the answer, flagged; so does an answer that says that the
+    model does not know.
+    """
     try:
-        return call_stage(stage, predictor, _said, attempts, **inputs)
+        answer = call_stage(stage, predictor, said, attempts, **inputs)
     except StageError as failed:
-        words = _own_words(encodable(failed.text))
-        fall_back(stage, f"{failed.reason}; " + ("the model's own words are kept" if words else "no answer"))
-        return words
+        answer = _own_words(encodable(failed.text))
+        fall_back(stage, f"{failed.reason}; " + ("the model's own words are kept" if answer else "no answer"))
+    if is_unknown(answer):
+        fall_back(stage, f"the model says that it does not know: {unmarked(answer)}")
+    return answer
 
 
 def answer_from(
@@ -81,7 +110,12 @@ def _own_words(text: str) -> str:
     return "" if words in ("None", "null") else words
 
 
-def _said(prediction: dspy.Prediction) -> str:
+def said(prediction: dspy.Prediction) -> str:
+    """The ``answer`` of a prediction, cited.
+
+    Raises:
+        RejectedOutputError: It is empty.
+    """
     answer = encodable(str(prediction.answer or "")).strip()
     if not unmarked(answer):
         raise RejectedOutputError("the answer is empty")

@@ -30,6 +30,11 @@ class StageError(Exception):
         self.stage, self.reason, self.text = stage, reason, text
 
 
+def why(failed: StageError | dspy.ContextWindowExceededError) -> str:
+    """Why a stage gave nothing, without what a provider says about it."""
+    return failed.reason if isinstance(failed, StageError) else "the prompt exceeds the context window"
+
+
 def lm_of(stage: str) -> dspy.BaseLM:
     """The language model of a stage: its own in the ``roles`` setting, else the one in force.
 

@@ -1,0 +1,1 @@
+"""What is measured, and what is tuned by it."""

@@ -1,0 +1,18 @@
+"""EM: the prediction is one of the answers."""
+
+from collections.abc import Sequence
+
+from .normalisation import normalise
+
+
+def exact_match(prediction: str, answers: Sequence[str]) -> float:
+    """1 where the normalised prediction equals a normalised answer, else 0.
+
+    Source: SQuAD (Rajpurkar et al., EMNLP 2016), section 6.
+
+    Example:
+        >>> exact_match("The Vistula.", ["Vistula", "Wisła"])
+        1.0
+    """
+    said = normalise(prediction)
+    return float(any(said == normalise(answer) for answer in answers))

@@ -1,0 +1,65 @@
+"""Adaptive-RAG: a classifier sends each question to no retrieval, a single one, or an iterative chain.
+
+Source: Adaptive-RAG (Jeong et al., NAACL 2024), section 3: classes A, B and C of complexity, answered by the model
+alone, by one retrieval (five passages), and by IRCoT. The paper trains a T5-large for the classes; here the classifier
+is a signature like any other.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import dspy
+
+from ...data.index.retriever import Retriever
+from ...signatures import ClassifyComplexity
+from ..blocks.answering import STYLES, answer_from, generate
+from ..blocks.fallbacks import fall_back
+from ..blocks.passages import retrieve
+from ..blocks.stage import StageError, call_stage
+from ..config import Config
+from ..program import Result, result
+from .ircot import Ircot, IrcotConfig
+
+
+@dataclass(frozen=True)
+class AdaptiveConfig(IrcotConfig):
+    """Settings of Adaptive-RAG: those of its iterative chain, and of its single retrieval.
+
+    Attributes:
+        single_k: Passages of a single retrieval.
+    """
+
+    single_k: int = 5
+
+
+class Adaptive(Ircot):
+    """Adaptive-RAG over any retriever; the result's ``route`` is ``none``, ``single`` or ``multiple``.
+
+    A question whose class cannot be told takes the single retrieval.
+    """
+
+    config_class: ClassVar[type[Config]] = AdaptiveConfig
+    config: AdaptiveConfig  # pyright: ignore[reportIncompatibleVariableOverride] - frozen, never assigned anew
+
+    def __init__(self, config: AdaptiveConfig | None = None, retriever: Retriever | None = None) -> None:
+        super().__init__(config, retriever)
+        self.classify = dspy.Predict(ClassifyComplexity)
+        self.answer_directly = dspy.Predict(STYLES[self.config.answers].directly)
+
+    def forward(self, question: str) -> Result:
+        """Answer a question by the way of its class."""
+        question = self.check(question)
+        attempts = self.config.max_attempts
+        try:
+            need = call_stage("classify", self.classify, lambda out: str(out.look_ups), attempts, question=question)
+        except StageError as failed:
+            fall_back("classify", f"{failed.reason}; a single retrieval instead")
+            need = "single"
+        if need == "multiple":
+            return self.iterate(question)
+        if need == "none":
+            answer = generate("answer_directly", self.answer_directly, attempts, question=question)
+            return result(answer, route="none", steps=0)
+        (passages,) = retrieve(self.retriever, [question], self.config.single_k)
+        answer, shown = answer_from("answer", self.answer, attempts, passages, question=question)
+        return result(answer, route="single", passages=shown, steps=1)

@@ -1,0 +1,100 @@
+"""Self-RAG: the model decides whether to retrieve, answers from each passage, and criticises its answers.
+
+Source: Self-RAG (Asai et al., ICLR 2024), section 3 and equation 4. The paper trains a model to emit reflection tokens
+and reads their probabilities; no such model is assumed here, so each token is a judgement by a typed signature, which
+any model can make, and counts as certain. The answer is one segment, as in the paper's short-form tasks, so there is no
+beam over segments.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeVar
+
+import dspy
+
+from ...data.index.retriever import Retriever
+from ...data.passages import Passage
+from ...signatures import JudgeRelevance, JudgeRetrieval, JudgeSupport, JudgeUsefulness
+from ..blocks.answering import STYLES, SubQuestion, answer_from, generate
+from ..blocks.citations import unmarked
+from ..blocks.concurrent import run_all
+from ..blocks.fallbacks import fall_back
+from ..blocks.passages import retrieve
+from ..blocks.relevance import relevant_each
+from ..blocks.stage import StageError, call_stage, why
+from ..config import AnswerConfig, Config
+from ..program import Program, Result, result
+
+Verdict = TypeVar("Verdict")
+
+# Equation 4: what a judgement is worth, and the weights of support and usefulness (relevance decides who answers).
+SUPPORT = {"fully supported": 1.0, "partially supported": 0.5, "no support": 0.0}
+USEFULNESS = {1: -1.0, 2: -0.5, 3: 0.0, 4: 0.5, 5: 1.0}
+SUPPORT_WEIGHT, USEFULNESS_WEIGHT = 1.0, 0.5
+
+
+@dataclass(frozen=True)
+class SelfRagConfig(AnswerConfig):
+    """Settings of Self-RAG."""
+
+    answers: Literal["full", "brief"] = "brief"
+
+
+class SelfRag(Program):
+    """Self-RAG over any retriever; the result's ``route`` is ``retrieve`` or ``none``.
+
+    ``sub_questions`` are the answers that competed, each with its passage; the best one, the first of equals, is the
+    answer.
+    """
+
+    config_class: ClassVar[type[Config]] = SelfRagConfig
+    config: SelfRagConfig
+    retriever: Retriever
+
+    def __init__(self, config: SelfRagConfig | None = None, retriever: Retriever | None = None) -> None:
+        super().__init__(config, retriever)
+        style = STYLES[self.config.answers]
+        self.judge_retrieval = dspy.Predict(JudgeRetrieval)
+        self.judge_relevance = dspy.Predict(JudgeRelevance)
+        self.answer = dspy.Predict(style.from_passages)
+        self.answer_directly = dspy.Predict(style.directly)
+        self.judge_support = dspy.Predict(JudgeSupport)
+        self.judge_usefulness = dspy.Predict(JudgeUsefulness)
+
+    def forward(self, question: str) -> Result:
+        """Answer from memory, or from the passage whose answer stands up best."""
+        question = self.check(question)
+        if not self._judged("judge_retrieval", "retrieve", True, question=question):
+            return result(self._from_memory(question), route="none", steps=0)
+        (found,) = retrieve(self.retriever, [question], self.config.k)
+        attempts = self.config.max_attempts
+        passages = relevant_each("judge_relevance", self.judge_relevance, attempts, question, found)
+        if not passages:
+            fall_back("judge_relevance", "no passage is held to be relevant; answered without passages")
+            return result(self._from_memory(question), route="retrieve", steps=1)
+
+        def candidate(passage: Passage) -> tuple[float, SubQuestion]:
+            text, shown = answer_from("answer", self.answer, attempts, [passage], question=question)
+            return self._score(question, unmarked(text), passage), SubQuestion(question, text, tuple(shown))
+
+        candidates = run_all(candidate, passages, "passage")
+        _, best = max(candidates, key=lambda scored: scored[0])
+        parts = [part for _, part in candidates]
+        return result(best.answer, route="retrieve", passages=best.passages, sub_questions=parts, steps=1)
+
+    def _score(self, question: str, answer: str, passage: Passage) -> float:
+        support = self._judged(
+            "judge_support", "support", "no support", question=question, passage=passage.text, answer=answer
+        )
+        usefulness = self._judged("judge_usefulness", "usefulness", 3, question=question, answer=answer)
+        return SUPPORT_WEIGHT * SUPPORT[support] + USEFULNESS_WEIGHT * USEFULNESS[usefulness]
+
+    def _judged(self, stage: str, field: str, otherwise: Verdict, **inputs: str) -> Verdict:
+        """A judgement; ``otherwise`` where none can be had, flagged."""
+        try:
+            return call_stage(stage, getattr(self, stage), lambda out: out[field], self.config.max_attempts, **inputs)
+        except (StageError, dspy.ContextWindowExceededError) as failed:
+            fall_back(stage, f"{why(failed)}; taken for {otherwise!r}")
+            return otherwise
+
+    def _from_memory(self, question: str) -> str:
+        return generate("answer_directly", self.answer_directly, self.config.max_attempts, question=question)

@@ -1,0 +1,28 @@
+"""The parts that a question was taken apart into: distinct, not too few, not too many."""
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+from .fallbacks import fall_back
+from .stage import RejectedOutputError
+
+Part = TypeVar("Part")
+
+
+def at_least(count: int, texts: Iterable[str], what: str) -> list[str]:
+    """The texts without blanks and repetitions.
+
+    Raises:
+        RejectedOutputError: Fewer than ``count`` are left.
+    """
+    distinct = list({text.strip().casefold(): text.strip() for text in texts if text.strip()}.values())
+    if len(distinct) < count:
+        raise RejectedOutputError(f"{len(distinct)} {what} where at least {count} are needed")
+    return distinct
+
+
+def at_most(most: int, parts: list[Part], stage: str) -> list[Part]:
+    """The first ``most`` parts; leaving some out is a fallback of the stage that made them."""
+    if len(parts) > most:
+        fall_back(stage, f"{len(parts)} parts, the first {most} are used")
+    return parts[:most]

@@ -1,0 +1,65 @@
+"""Judges: whether to look up, what helps, whether an answer holds, and whether enough has been found.
+
+Sources: HANRAG (arXiv 2509.09713), section 3, for relevance and ending; its ending prompt is unpublished, this one is
+ours. Self-RAG (Asai et al., ICLR 2024), table 1, for the four judgements that its reflection tokens make.
+"""
+
+from typing import Literal
+
+import dspy
+
+from .answering import Grade, NumberedPassage
+from .merging import SubAnswer
+
+Support = Literal["fully supported", "partially supported", "no support"]
+
+
+class JudgeRelevance(dspy.Signature):
+    """Decide whether the passage answers the question or helps to answer it."""
+
+    question: str = dspy.InputField()
+    title: str = dspy.InputField()
+    passage: str = dspy.InputField()
+    relevant: bool = dspy.OutputField()
+
+
+class SelectRelevant(dspy.Signature):
+    """Pick the passages that answer the question or help to answer it."""
+
+    passages: list[NumberedPassage] = dspy.InputField()
+    question: str = dspy.InputField()
+    relevant: list[int] = dspy.OutputField(desc="their numbers; none where no passage helps")
+
+
+class JudgeEnding(dspy.Signature):
+    """Decide whether what has been looked up is enough to answer the question."""
+
+    question: str = dspy.InputField()
+    found: list[SubAnswer] = dspy.InputField(desc="looked up so far")
+    verdict: Literal["continue", "end"] = dspy.OutputField(
+        desc="end: the question can be answered now; continue: something still has to be looked up"
+    )
+
+
+class JudgeRetrieval(dspy.Signature):
+    """Decide whether looking things up would help to answer the question."""
+
+    question: str = dspy.InputField()
+    retrieve: bool = dspy.OutputField()
+
+
+class JudgeSupport(dspy.Signature):
+    """Decide how far the passage bears out what the answer says."""
+
+    question: str = dspy.InputField()
+    passage: str = dspy.InputField()
+    answer: str = dspy.InputField()
+    support: Support = dspy.OutputField()
+
+
+class JudgeUsefulness(dspy.Signature):
+    """Grade how well the answer serves someone who asked the question."""
+
+    question: str = dspy.InputField()
+    answer: str = dspy.InputField()
+    usefulness: Grade = dspy.OutputField(desc="5 is the best")
