@@ -1,5 +1,6 @@
 """``aspectrag ask``: one question, answered."""
 
+import dataclasses
 import sys
 import time
 from pathlib import Path
@@ -11,6 +12,7 @@ import ujson
 
 from ..errors import AspectragError
 from ..lms import load, roles
+from ..programs.config import Config
 from ..programs.program import Program, Result
 from ..programs.registry import METHODS, method
 from ..programs.trace import Trace, plain, record
@@ -29,7 +31,15 @@ def ask(
     docs: Annotated[list[Path] | None, typer.Option(help="Files or folders to answer from; may be repeated.")] = None,
     lm: Lm = None,
     api_base: ApiBase = None,
-    k: Annotated[int, typer.Option("--k", min=1, help="Passages per query.")] = 5,
+    k: Annotated[
+        int | None, typer.Option("--k", min=1, help="Passages per query.", show_default="the method's own")
+    ] = None,
+    answers: Annotated[
+        str | None,
+        typer.Option(
+            help="How long answers are: full, or brief (a name, a date, yes or no).", show_default="the method's own"
+        ),
+    ] = None,
     kind: Kind = "hybrid",
     encoder: Encoder = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")] = False,
@@ -43,10 +53,12 @@ def ask(
       aspectrag ask "Why do corals turn white?"
       aspectrag ask "Which plan suits us better?" --docs handbook.pdf --docs notes/
       aspectrag ask "How do I start a sourdough?" --method rag --lm ollama_chat/qwen3:4b
+      aspectrag ask "Into which sea does the river of Warsaw flow?" --method han
     """
     if not question.strip():
         raise AspectragError("the question is empty: ask something")
     cls = method(method_name)
+    config = _config(cls, method_name, {"k": k, "answers": answers})
     if trace_file and not trace_file.resolve().parent.is_dir():
         raise AspectragError(f"--trace: the folder {trace_file.parent} does not exist")
     model = load(lm, api_base=api_base)
@@ -54,7 +66,7 @@ def ask(
     retriever = index_of(index, docs or [], kind, encoder, progress) if cls.retrieves else None
     if retriever is not None and not index and not docs and not as_json:
         console(stderr=True).print("Answering from the demo corpus; --docs or --index give your own.", style="dim")
-    program = cls(cls.config_class(k=k), retriever)
+    program = cls(config, retriever)
     if load_now := getattr(model.engine, "load", None):
         with waiting("loading the language model (converted the first time, about 30 seconds) …", shown=progress):
             load_now()
@@ -75,6 +87,15 @@ def ask(
         console(wrap=True).print(trace_view(trace))
     if not result.answer:
         raise AspectragError(f"{model.model} gave no usable answer: see --trace FILE, or try another --lm")
+
+
+def _config(cls: type[Program], name: str, given: dict[str, Any]) -> Config:
+    """The method's settings, those that were given in place of its own."""
+    known = {field.name for field in dataclasses.fields(cls.config_class)}
+    settings = {option: value for option, value in given.items() if value is not None}
+    for option in settings.keys() - known:
+        raise AspectragError(f"--method {name} has no --{option}: leave it out")
+    return cls.config_class(**settings)
 
 
 def _keep(trace: Trace, path: Path) -> None:

@@ -16,7 +16,7 @@ here the loop ends, and ANRAG answers, as the text of the paper says.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar
 
 import dspy
 
@@ -24,17 +24,14 @@ from ..data.index.retriever import Retriever
 from ..signatures import DecomposeCompound, JudgeEnding, RefineSeedQuestion, RouteQuestion
 from ..signatures.merging import SubAnswer
 from .blocks.anrag import Anrag, AnragConfig
-from .blocks.answering import STYLES, SubQuestion, generate
+from .blocks.answering import STYLES, SubQuestion
 from .blocks.citations import unmarked
 from .blocks.fallbacks import fall_back
-from .blocks.merging import merged
 from .blocks.parts import at_least, at_most
-from .blocks.stage import StageError, call_stage
+from .blocks.stage import StageError
 from .config import Config
 from .program import Program, Result, Stop, result
 from .trace import step
-
-Accepted = TypeVar("Accepted")
 
 
 @dataclass(frozen=True)
@@ -95,13 +92,13 @@ class HanRag(Program):
         if not self.config.router:
             return "complex"
         try:
-            return self._call("route", lambda out: str(out.route), question=question)
+            return self.call("route", lambda out: str(out.route), question=question)
         except StageError as failed:
             fall_back("route", f"{failed.reason}; a single step instead")
             return "single-step"
 
     def _straightforward(self, question: str) -> Result:
-        return result(self._from_memory(question), route="straightforward", steps=0)
+        return result(self.generate("answer_directly", question=question), route="straightforward", steps=0)
 
     def _single(self, question: str, route: str = "single-step") -> Result:
         (passages,) = self._anrag.search([question])
@@ -140,7 +137,7 @@ class HanRag(Program):
 
     def _is_enough(self, question: str, hops: Sequence[SubQuestion]) -> bool:
         try:
-            return self._call("judge_ending", lambda out: out.verdict == "end", question=question, found=_told(hops))
+            return self.call("judge_ending", lambda out: out.verdict == "end", question=question, found=_told(hops))
         except StageError as failed:
             fall_back("judge_ending", f"{failed.reason}; it goes on")
             return False
@@ -150,7 +147,7 @@ class HanRag(Program):
         if not self.config.refiner:
             return " ".join([question, *(unmarked(hop.answer) for hop in hops)]), None
         try:
-            (seed,) = self._call(
+            (seed,) = self.call(
                 "refine", lambda out: at_least(1, [out.seed_question], "seed questions"),
                 question=question, found=_told(hops),
             )  # fmt: skip
@@ -164,7 +161,7 @@ class HanRag(Program):
 
     def _decompose(self, question: str) -> list[str]:
         try:
-            parts = self._call(
+            parts = self.call(
                 "decompose", lambda out: at_least(1, out.sub_questions, "sub-questions"), question=question
             )
         except StageError as failed:
@@ -176,25 +173,18 @@ class HanRag(Program):
         self, route: str, question: str, parts: Sequence[SubQuestion], *, steps: int, stopped_by: Stop | None = None
     ) -> Result:
         if not parts:
-            answer, passages = self._from_memory(question), []
+            answer, passages = self.generate("answer_directly", question=question), []
         elif len(parts) == 1 and parts[0].question.casefold() == question.casefold():
             answer, passages = parts[0].answer, parts[0].passages
         else:
-            attempts = self.config.max_attempts
-            answer, passages = merged("combine", self.combine, attempts, parts, "sub_answers", question=question)
+            answer, passages = self.merge("combine", parts, "sub_answers", question=question)
         return result(
             answer, route=route, passages=passages, sub_questions=parts, steps=steps, stopped_by=stopped_by
         )  # fmt: skip
 
-    def _from_memory(self, question: str) -> str:
-        return generate("answer_directly", self.answer_directly, self.config.max_attempts, question=question)
-
     @property
     def _anrag(self) -> Anrag:
         return Anrag(self.config, self.retriever, self.judge_relevance, self.answer, self.answer_directly)
-
-    def _call(self, stage: str, accept: Callable[[dspy.Prediction], Accepted], **inputs: Any) -> Accepted:
-        return call_stage(stage, getattr(self, stage), accept, self.config.max_attempts, **inputs)
 
 
 def _told(hops: Sequence[SubQuestion]) -> list[SubAnswer]:

@@ -2,9 +2,9 @@
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import dspy
 import ujson
@@ -14,10 +14,14 @@ from ..data.passages import Passage
 from ..errors import AspectragError
 from ..lms.tokens import count
 from ..texts import encodable
-from .blocks.answering import SubQuestion
+from .blocks.answering import SubQuestion, answer_from, generate
 from .blocks.citations import citations
+from .blocks.merging import merged
+from .blocks.stage import call_stage
 from .config import Config
 from .trace import Trace, plain, record
+
+Accepted = TypeVar("Accepted")
 
 FORMAT_VERSION = 1
 # Longer than any question; asked of a model whose context window is unknown.
@@ -137,6 +141,26 @@ class Program(dspy.Module):
                 "and give long material as documents instead"
             )
         return encodable(question).strip()
+
+    def call(self, stage: str, accept: Callable[[dspy.Prediction], Accepted], **inputs: Any) -> Accepted:
+        """Call the predictor of a stage, as often as the config allows, until ``accept`` takes its output.
+
+        Raises:
+            StageError: It took none.
+        """
+        return call_stage(stage, getattr(self, stage), accept, self.config.max_attempts, **inputs)
+
+    def generate(self, stage: str, **inputs: Any) -> str:
+        """The answer of a stage that writes one without passages; empty where the model says nothing, flagged."""
+        return generate(stage, getattr(self, stage), self.config.max_attempts, **inputs)
+
+    def answer_from(self, stage: str, passages: Sequence[Passage], **inputs: Any) -> tuple[str, list[Passage]]:
+        """The answer of a stage from passages, and those of them that it was shown."""
+        return answer_from(stage, getattr(self, stage), self.config.max_attempts, passages, **inputs)
+
+    def merge(self, stage: str, parts: Sequence[SubQuestion], field: str, **inputs: Any) -> tuple[str, list[Passage]]:
+        """One answer out of those to the parts, given to the stage as ``field``, and the passages of all parts."""
+        return merged(stage, getattr(self, stage), self.config.max_attempts, parts, field, **inputs)
 
     def save(self, path: str | Path, *args: Any, meta: dict[str, Any] | None = None, **kwargs: Any) -> None:
         """Write the program to a folder: ``state.json``, ``config.json``, ``manifest.json``; no pickle.

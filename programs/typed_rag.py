@@ -13,7 +13,7 @@ DEBATE                                topic, 2-5 perspectives -> retrieve and an
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeVar
+from typing import ClassVar, Literal
 
 import dspy
 
@@ -33,17 +33,14 @@ from ..signatures import (
     PlanDebate,
 )
 from ..signatures.typed import Perspective
-from .blocks.answering import SubQuestion, answer_from
+from .blocks.answering import SubQuestion
 from .blocks.concurrent import run_all
 from .blocks.fallbacks import fall_back
-from .blocks.merging import merged
 from .blocks.parts import at_least, at_most
 from .blocks.passages import merge, rerank, retrieve
-from .blocks.stage import RejectedOutputError, StageError, call_stage
+from .blocks.stage import RejectedOutputError, StageError
 from .config import Config
 from .program import Program, Result, result
-
-Accepted = TypeVar("Accepted")
 
 # What a question counts as when its type cannot be told.
 PLAIN = "EVIDENCE-BASED"
@@ -108,7 +105,7 @@ class TypedRag(Program):
         }
         kind = PLAIN
         try:
-            kind = self._call("classify", lambda out: str(out.type), question=question)
+            kind = self.call("classify", lambda out: str(out.type), question=question)
             if kind in paths:
                 return paths[kind](question)
         except StageError as failed:
@@ -123,20 +120,19 @@ class TypedRag(Program):
                 return None
             return out.compare_type, at_least(1, out.keywords, "keywords")
 
-        found = self._call("extract_comparison", accept, question=question)
+        found = self.call("extract_comparison", accept, question=question)
         if found is None:
             raise StageError("extract_comparison", "the question is held to compare nothing")
         compare_type, keywords = found[0], at_most(self.config.max_parts, found[1], "extract_comparison")
         pool = merge(retrieve(self.retriever, keywords, self.config.k))
         passages = rerank(self.retriever, question, pool, self.config.k)
-        answer, shown = answer_from(
-            "answer_comparison", self.answer_comparison, self.config.max_attempts, passages,
+        answer, shown = self.answer_from("answer_comparison", passages,
             question=question, compare_type=compare_type, keywords=keywords,
         )  # fmt: skip
         return result(answer, route="COMPARISON", passages=shown, steps=1)
 
     def _experience(self, question: str) -> Result:
-        found = self._call("extract_experience", lambda out: at_least(1, out.keywords, "keywords"), question=question)
+        found = self.call("extract_experience", lambda out: at_least(1, out.keywords, "keywords"), question=question)
         keywords = ", ".join(found)
         query = {"question": question, "keywords": keywords, "question+keywords": f"{question} {keywords}"}
         pool_size = max(self.config.k, self.config.experience_pool)
@@ -154,10 +150,9 @@ class TypedRag(Program):
         def accept(out: dspy.Prediction) -> list[str]:
             return at_least(self.config.min_parts, out.queries, "distinct sub-questions")
 
-        queries = at_most(self.config.max_parts, self._call(stage, accept, question=question), stage)
+        queries = at_most(self.config.max_parts, self.call(stage, accept, question=question), stage)
         parts = self._answer_parts(queries, [None] * len(queries))
-        attempts = self.config.max_attempts
-        answer, passages = merged("aggregate", self.aggregate, attempts, parts, "sub_answers", question=question)
+        answer, passages = self.merge("aggregate", parts, "sub_answers", question=question)
         return result(answer, route=kind, passages=passages, sub_questions=parts, steps=1)
 
     def _debate(self, question: str) -> Result:
@@ -169,11 +164,10 @@ class TypedRag(Program):
             at_least(self.config.min_parts, (p.opinion for p in out.perspectives), "distinct opinions")
             return out.topic, list({p.opinion.strip().casefold(): p for p in out.perspectives}.values())
 
-        topic, perspectives = self._call("plan_debate", accept, question=question)
+        topic, perspectives = self.call("plan_debate", accept, question=question)
         perspectives = at_most(self.config.max_parts, perspectives, "plan_debate")
         parts = self._answer_parts([p.query for p in perspectives], [p.opinion for p in perspectives])
-        attempts = self.config.max_attempts
-        answer, passages = merged("mediate", self.mediate, attempts, parts, "responses", topic=topic)
+        answer, passages = self.merge("mediate", parts, "responses", topic=topic)
         return result(answer, route="DEBATE", passages=passages, sub_questions=parts, steps=1)
 
     def _answer_parts(self, queries: Sequence[str], perspectives: Sequence[str | None]) -> list[SubQuestion]:
@@ -181,15 +175,12 @@ class TypedRag(Program):
 
         def answer(part: tuple[str, str | None, list[Passage]]) -> SubQuestion:
             query, perspective, passages = part
-            text, shown = answer_from("answer", self.answer, self.config.max_attempts, passages, question=query)
+            text, shown = self.answer_from("answer", passages, question=query)
             return SubQuestion(query, text, tuple(shown), perspective)
 
         found = retrieve(self.retriever, queries, self.config.k)
         return run_all(answer, list(zip(queries, perspectives, found, strict=True)), "sub-question")
 
     def _answered(self, kind: str, question: str, passages: Sequence[Passage]) -> Result:
-        answer, shown = answer_from("answer", self.answer, self.config.max_attempts, passages, question=question)
+        answer, shown = self.answer_from("answer", passages, question=question)
         return result(answer, route=kind, passages=shown, steps=1)
-
-    def _call(self, stage: str, accept: Callable[[dspy.Prediction], Accepted], **inputs: str) -> Accepted:
-        return call_stage(stage, getattr(self, stage), accept, self.config.max_attempts, **inputs)

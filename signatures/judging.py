@@ -15,20 +15,24 @@ Support = Literal["fully supported", "partially supported", "no support"]
 
 
 class JudgeRelevance(dspy.Signature):
-    """Decide whether the passage answers the question or helps to answer it."""
+    """Decide whether the passage is about something that the question asks about."""
 
     question: str = dspy.InputField()
     title: str = dspy.InputField()
     passage: str = dspy.InputField()
-    relevant: bool = dspy.OutputField()
+    relevant: bool = dspy.OutputField(
+        desc="true where it answers the question or a part of it, or tells about a thing that the question names"
+    )
 
 
 class SelectRelevant(dspy.Signature):
-    """Pick the passages that answer the question or help to answer it."""
+    """Pick the passages with which the question can be answered."""
 
     passages: list[NumberedPassage] = dspy.InputField()
     question: str = dspy.InputField()
-    relevant: list[int] = dspy.OutputField(desc="their numbers; none where no passage helps")
+    relevant: list[int] = dspy.OutputField(
+        desc="numbers of those that tell something about what the question asks, the most helpful first"
+    )
 
 
 class JudgeEnding(dspy.Signature):

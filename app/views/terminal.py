@@ -57,16 +57,29 @@ def trace_view(trace: Trace) -> RenderableType:
 
 
 def _grow(tree: Tree, step: Step) -> None:
-    if step.kind == "module" and len(step.children) == 1 and step.children[0].kind == "lm":
+    if call := _only_call(step):
         # A predictor and its one call are one line; the model's name is the same all the way down.
-        call = step.children[0]
         _line(tree.add(_head(step, call)), step)
         return
+    if step.kind == "branch" and len(step.children) == 1 and (call := _only_call(step.children[0])):
+        # So is a branch that is one verdict: there are ten of them to a question.
+        outputs = step.children[0].outputs
+        if outputs is not None and len(outputs) == 1:
+            ((name, value),) = outputs.items()
+            title = getattr(step.inputs, "title", "")
+            tree.add(_head(step, call).append(f"  {name}: {_clip(_short(value))}").append(f"  {_clip(title)}", "dim"))
+            return
     branch = tree.add(_head(step, step))
     if step.kind != "program":
         _line(branch, step)
     for child in step.children:
         _grow(branch, child)
+
+
+def _only_call(step: Step) -> Step | None:
+    """The language-model call of a predictor that made one and nothing else."""
+    only = step.children[0] if len(step.children) == 1 else None
+    return only if only and step.kind == "module" and only.kind == "lm" else None
 
 
 def _head(step: Step, call: Step) -> Text:

@@ -12,8 +12,8 @@ _VERDICTS = {"yes", "no", "noanswer"}
 def f1(prediction: str, answers: Sequence[str]) -> float:
     """The best harmonic mean of precision and recall over tokens, for any of the answers.
 
-    Source: SQuAD (Rajpurkar et al., EMNLP 2016), section 6; with ``o`` tokens in common, ``p`` predicted and ``g`` gold,
-    2o / (p + g). Where either side is yes, no or noanswer, only equality scores.
+    Source: SQuAD (Rajpurkar et al., EMNLP 2016), section 6; with ``o`` tokens in common, ``p`` predicted and ``g``
+    gold, 2o / (p + g). Where either side is yes, no or noanswer, only equality scores.
 
     Example:
         >>> round(f1("King George VI", ["George VI", "Albert"]), 2)

@@ -12,10 +12,10 @@ import dspy
 
 from ...data.index.retriever import Retriever
 from ...signatures import ClassifyComplexity
-from ..blocks.answering import STYLES, answer_from, generate
+from ..blocks.answering import STYLES
 from ..blocks.fallbacks import fall_back
 from ..blocks.passages import retrieve
-from ..blocks.stage import StageError, call_stage
+from ..blocks.stage import StageError
 from ..config import Config
 from ..program import Result, result
 from .ircot import Ircot, IrcotConfig
@@ -49,17 +49,16 @@ class Adaptive(Ircot):
     def forward(self, question: str) -> Result:
         """Answer a question by the way of its class."""
         question = self.check(question)
-        attempts = self.config.max_attempts
         try:
-            need = call_stage("classify", self.classify, lambda out: str(out.look_ups), attempts, question=question)
+            need = self.call("classify", lambda out: str(out.look_ups), question=question)
         except StageError as failed:
             fall_back("classify", f"{failed.reason}; a single retrieval instead")
             need = "single"
         if need == "multiple":
             return self.iterate(question)
         if need == "none":
-            answer = generate("answer_directly", self.answer_directly, attempts, question=question)
+            answer = self.generate("answer_directly", question=question)
             return result(answer, route="none", steps=0)
         (passages,) = retrieve(self.retriever, [question], self.config.single_k)
-        answer, shown = answer_from("answer", self.answer, attempts, passages, question=question)
+        answer, shown = self.answer_from("answer", passages, question=question)
         return result(answer, route="single", passages=shown, steps=1)

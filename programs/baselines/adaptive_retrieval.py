@@ -13,11 +13,11 @@ import dspy
 from ...data.index.retriever import Retriever
 from ...errors import AspectragError
 from ...signatures import AnswerWithConfidence, RatePopularity
-from ..blocks.answering import STYLES, answer_from, generate, said
+from ..blocks.answering import STYLES, said
 from ..blocks.fallbacks import fall_back
 from ..blocks.ignorance import is_unknown
 from ..blocks.passages import retrieve
-from ..blocks.stage import StageError, call_stage
+from ..blocks.stage import StageError
 from ..config import AnswerConfig, Config
 from ..program import Program, Result, result
 
@@ -73,22 +73,19 @@ class AdaptiveRetrieval(Program):
         if answer is not None:
             return result(answer, route="none", steps=0)
         (passages,) = retrieve(self.retriever, [question], self.config.k)
-        answer, shown = answer_from("answer", self.answer, self.config.max_attempts, passages, question=question)
+        answer, shown = self.answer_from("answer", passages, question=question)
         return result(answer, route="single", passages=shown, steps=1)
 
     def _popular(self, question: str) -> str | None:
         """The answer from memory where the question's entity is popular."""
-        attempts = self.config.max_attempts
         try:
-            rating = call_stage(
-                "rate_popularity", self.rate_popularity, lambda out: int(out.popularity), attempts, question=question
-            )
+            rating = self.call("rate_popularity", lambda out: int(out.popularity), question=question)
         except StageError as failed:
             fall_back("rate_popularity", f"{failed.reason}; looked up")
             return None
         if rating < self.config.threshold:
             return None
-        return generate("answer_directly", self.answer_directly, attempts, question=question)
+        return self.generate("answer_directly", question=question)
 
     def _confident(self, question: str) -> str | None:
         """The answer from memory where the model is sure of it."""
@@ -96,9 +93,8 @@ class AdaptiveRetrieval(Program):
         def accept(out: dspy.Prediction) -> tuple[str, int]:
             return said(out), int(out.confidence)
 
-        attempts = self.config.max_attempts
         try:
-            answer, rating = call_stage("answer_directly", self.answer_directly, accept, attempts, question=question)
+            answer, rating = self.call("answer_directly", accept, question=question)
         except StageError as failed:
             fall_back("answer_directly", f"{failed.reason}; looked up")
             return None

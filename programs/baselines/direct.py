@@ -5,7 +5,7 @@ from typing import ClassVar
 import dspy
 
 from ...data.index.retriever import Retriever
-from ..blocks.answering import STYLES, generate
+from ..blocks.answering import STYLES
 from ..config import AnswerConfig, Config
 from ..program import Program, Result, result
 
@@ -24,5 +24,5 @@ class Direct(Program):
     def forward(self, question: str) -> Result:
         """Answer without passages."""
         question = self.check(question)
-        answer = generate("answer", self.answer, self.config.max_attempts, question=question)
+        answer = self.generate("answer", question=question)
         return result(answer, route="direct", steps=0)

@@ -11,7 +11,7 @@ import dspy
 
 from ...data.index.retriever import Retriever
 from ...signatures import NextThought
-from ..blocks.answering import STYLES, answer_from
+from ..blocks.answering import STYLES
 from ..blocks.interleaving import interleave
 from ..config import AnswerConfig, Config
 from ..program import Program, Result, result
@@ -56,7 +56,7 @@ class Ircot(Program):
             self.retriever, self.think, config.max_attempts, question,
             k=config.k, max_passages=config.max_passages, max_steps=config.max_steps,
         )  # fmt: skip
-        answer, shown = answer_from("answer", self.answer, config.max_attempts, chain.passages, question=question)
+        answer, shown = self.answer_from("answer", chain.passages, question=question)
         return result(
             answer, route="multiple", passages=shown, sub_questions=chain.links,
             steps=chain.steps, stopped_by=chain.stopped_by,

@@ -5,7 +5,7 @@ from typing import ClassVar
 import dspy
 
 from ...data.index.retriever import Retriever
-from ..blocks.answering import STYLES, answer_from
+from ..blocks.answering import STYLES
 from ..blocks.passages import retrieve
 from ..config import AnswerConfig, Config
 from ..program import Program, Result, result
@@ -26,5 +26,5 @@ class Rag(Program):
         """Answer from the ``k`` passages that the question finds."""
         question = self.check(question)
         (passages,) = retrieve(self.retriever, [question], self.config.k)
-        answer, shown = answer_from("answer", self.answer, self.config.max_attempts, passages, question=question)
+        answer, shown = self.answer_from("answer", passages, question=question)
         return result(answer, route="rag", passages=shown, steps=1)

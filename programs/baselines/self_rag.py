@@ -6,6 +6,7 @@ any model can make, and counts as certain. The answer is one segment, as in the 
 beam over segments.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeVar
 
@@ -14,13 +15,13 @@ import dspy
 from ...data.index.retriever import Retriever
 from ...data.passages import Passage
 from ...signatures import JudgeRelevance, JudgeRetrieval, JudgeSupport, JudgeUsefulness
-from ..blocks.answering import STYLES, SubQuestion, answer_from, generate
+from ..blocks.answering import STYLES, SubQuestion
 from ..blocks.citations import unmarked
 from ..blocks.concurrent import run_all
 from ..blocks.fallbacks import fall_back
-from ..blocks.passages import retrieve
+from ..blocks.passages import merge, retrieve
 from ..blocks.relevance import relevant_each
-from ..blocks.stage import StageError, call_stage, why
+from ..blocks.stage import StageError, why
 from ..config import AnswerConfig, Config
 from ..program import Program, Result, result
 
@@ -64,37 +65,45 @@ class SelfRag(Program):
         """Answer from memory, or from the passage whose answer stands up best."""
         question = self.check(question)
         if not self._judged("judge_retrieval", "retrieve", True, question=question):
-            return result(self._from_memory(question), route="none", steps=0)
+            return result(self.generate("answer_directly", question=question), route="none", steps=0)
         (found,) = retrieve(self.retriever, [question], self.config.k)
         attempts = self.config.max_attempts
-        passages = relevant_each("judge_relevance", self.judge_relevance, attempts, question, found)
+        passages = relevant_each("judge_relevance", self.judge_relevance, attempts, question, merge([found]))
         if not passages:
             fall_back("judge_relevance", "no passage is held to be relevant; answered without passages")
-            return result(self._from_memory(question), route="retrieve", steps=1)
+            return result(self.generate("answer_directly", question=question), route="retrieve", steps=1)
 
-        def candidate(passage: Passage) -> tuple[float, SubQuestion]:
-            text, shown = answer_from("answer", self.answer, attempts, [passage], question=question)
-            return self._score(question, unmarked(text), passage), SubQuestion(question, text, tuple(shown))
+        def candidate(passage: Passage) -> SubQuestion:
+            text, shown = self.answer_from("answer", [passage], question=question)
+            return SubQuestion(question, text, tuple(shown))
 
-        candidates = run_all(candidate, passages, "passage")
-        _, best = max(candidates, key=lambda scored: scored[0])
-        parts = [part for _, part in candidates]
+        parts = run_all(candidate, passages, "passage")
+        best = max(zip(self._scores(question, parts), parts, strict=True), key=lambda scored: scored[0])[1]
         return result(best.answer, route="retrieve", passages=best.passages, sub_questions=parts, steps=1)
 
-    def _score(self, question: str, answer: str, passage: Passage) -> float:
-        support = self._judged(
-            "judge_support", "support", "no support", question=question, passage=passage.text, answer=answer
-        )
-        usefulness = self._judged("judge_usefulness", "usefulness", 3, question=question, answer=answer)
-        return SUPPORT_WEIGHT * SUPPORT[support] + USEFULNESS_WEIGHT * USEFULNESS[usefulness]
+    def _scores(self, question: str, parts: Sequence[SubQuestion]) -> list[float]:
+        """Equation 4 for each answer, judged side by side; how useful an answer is is asked once, if it came twice."""
+        answers = [unmarked(part.answer) for part in parts]
+
+        def support(part: SubQuestion) -> float:
+            given = {"question": question, "passage": part.passages[0].text, "answer": unmarked(part.answer)}
+            return SUPPORT[self._judged("judge_support", "support", "no support", **given)]
+
+        def usefulness(answer: str) -> float:
+            return USEFULNESS[self._judged("judge_usefulness", "usefulness", 3, question=question, answer=answer)]
+
+        distinct = list(dict.fromkeys(answers))
+        supported = run_all(support, parts, "support")
+        useful = dict(zip(distinct, run_all(usefulness, distinct, "usefulness"), strict=True))
+        return [
+            SUPPORT_WEIGHT * s + USEFULNESS_WEIGHT * useful[answer]
+            for s, answer in zip(supported, answers, strict=True)
+        ]
 
     def _judged(self, stage: str, field: str, otherwise: Verdict, **inputs: str) -> Verdict:
         """A judgement; ``otherwise`` where none can be had, flagged."""
         try:
-            return call_stage(stage, getattr(self, stage), lambda out: out[field], self.config.max_attempts, **inputs)
+            return self.call(stage, lambda out: out[field], **inputs)
         except (StageError, dspy.ContextWindowExceededError) as failed:
             fall_back(stage, f"{why(failed)}; taken for {otherwise!r}")
             return otherwise
-
-    def _from_memory(self, question: str) -> str:
-        return generate("answer_directly", self.answer_directly, self.config.max_attempts, question=question)

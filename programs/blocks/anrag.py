@@ -18,7 +18,7 @@ from ..config import AnswerConfig
 from .answering import SubQuestion, answer_from, generate
 from .concurrent import run_all
 from .fallbacks import fall_back
-from .passages import retrieve
+from .passages import merge, retrieve
 from .relevance import relevant_each, relevant_together
 
 
@@ -60,7 +60,7 @@ class Anrag:
 
     def search(self, questions: Sequence[str]) -> list[list[Passage]]:
         """Find passages for all questions in one batch."""
-        return retrieve(self.retriever, questions, self.config.k)
+        return [merge([found]) for found in retrieve(self.retriever, questions, self.config.k)]
 
     def reply(self, question: str, passages: Sequence[Passage]) -> SubQuestion:
         """Answer a question from those of its passages that are relevant."""

@@ -14,16 +14,24 @@ from aspectrag.lms.scripted import scripted_lm
 from aspectrag.programs.registry import METHODS
 from fakes import ListRetriever, by_fields
 
-TYPES = ["EVIDENCE-BASED", "COMPARISON", "EXPERIENCE", "REASON", "INSTRUCTION", "DEBATE"]
-# Every program, and Typed-RAG once per path.
-CASES = [(name, "FACTOID") for name in METHODS if name != "typed"] + [("typed", kind) for kind in TYPES]
+# What steers a program into each of its paths: the field that decides, and its values.
+PATHS = {
+    "typed": ("type", ["EVIDENCE-BASED", "COMPARISON", "EXPERIENCE", "REASON", "INSTRUCTION", "DEBATE"]),
+    "han": ("route", ["straightforward", "single-step", "compound", "complex"]),
+    "adaptive": ("look_ups", ["none", "single", "multiple"]),
+    "self-rag": ("retrieve", [True, False]),
+    "adaptive-retrieval": ("popularity", [5, 1]),
+}
+# Every program, once per path.
+CASES = [(name, field, value) for name in METHODS for field, values in [PATHS.get(name, ("type", ["FACTOID"]))]
+         for value in values]  # fmt: skip
 QUESTION = "Should nuclear power replace coal?"
 
 
-@pytest.fixture(params=CASES, ids=lambda case: "-".join(case))
+@pytest.fixture(params=CASES, ids=lambda case: f"{case[0]}-{case[2]}")
 def case(request):
-    name, kind = request.param
-    return METHODS[name](None, ListRetriever()), by_fields(type=kind)
+    name, field, value = request.param
+    return METHODS[name](None, ListRetriever()), by_fields(**{field: value})
 
 
 def test_predictors_are_discoverable_and_named_by_their_attribute(case):
@@ -37,7 +45,7 @@ def test_result_has_every_field_and_is_json_ready(case):
     program, reply = case
     with dspy.context(lm=scripted_lm(reply)):
         out = program(question=QUESTION)
-    expected = {"answer", "route", "sub_questions", "passages", "citations", "steps", "fallbacks"}
+    expected = {"answer", "route", "sub_questions", "passages", "citations", "steps", "stopped_by", "fallbacks"}
     assert set(out.keys()) == expected
     assert out.answer
     assert out.fallbacks == []

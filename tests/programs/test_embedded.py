@@ -1,6 +1,6 @@
 """Every path of every program with the embedded model on the demo corpus: real text in, a real answer out.
 
-The question's type is given, so that the path and not the classifier is tested.
+The question's type or route is given, so that the path and not the classifier is tested.
 """
 
 from importlib.resources import files
@@ -13,8 +13,13 @@ from aspectrag.data.corpus import load_corpus
 from aspectrag.data.index import build
 from aspectrag.errors import AspectragError
 from aspectrag.lms import fetch, load, scripted_lm
+from aspectrag.programs.baselines.adaptive import Adaptive
+from aspectrag.programs.baselines.adaptive_retrieval import AdaptiveRetrieval
 from aspectrag.programs.baselines.direct import Direct
+from aspectrag.programs.baselines.ircot import Ircot
 from aspectrag.programs.baselines.rag import Rag
+from aspectrag.programs.baselines.self_rag import SelfRag, SelfRagConfig
+from aspectrag.programs.han_rag import HanRag, HanRagConfig
 from aspectrag.programs.typed_rag import TypedRag, TypedRagConfig
 
 # Looked for and not imported: the engine keeps OpenVINO from reporting to its makers, and must come first.
@@ -39,8 +44,10 @@ def lm():
     return load("embedded", max_tokens=300)
 
 
-def ask(program, lm, question, kind=None):
-    roles = {"classify": scripted_lm({"type": kind})} if kind else {}
+def ask(program, lm, question, **given):
+    """Ask; ``given`` is what single stages say: their name, and the value of their one field."""
+    fields = {"classify": "type" if isinstance(program, TypedRag) else "look_ups", "route": "route"}
+    roles = {stage: scripted_lm({fields[stage]: value}) for stage, value in given.items()}
     with dspy.context(lm=lm, roles=roles):
         out = program(question=question)
     assert out.answer.strip()
@@ -77,7 +84,7 @@ def test_rag(lm, index):
     ids=lambda value: value if isinstance(value, str) and value.isupper() else "",
 )
 def test_typed_rag(lm, index, kind, question, stages, support):
-    out, ran = ask(TypedRag(TypedRagConfig(k=3), index), lm, question, kind)
+    out, ran = ask(TypedRag(TypedRagConfig(k=3), index), lm, question, classify=kind)
     assert out.route == kind
     assert not out.fallbacks
     assert list(dict.fromkeys(ran)) == ["classify", *stages]
@@ -87,3 +94,73 @@ def test_typed_rag(lm, index, kind, question, stages, support):
         assert len(ran) == len(out.sub_questions) + 3
         assert all(part.answer for part in out.sub_questions)
     assert out.usage["completion_tokens"] > 0
+
+
+def test_han_straightforward(lm, index):
+    out, ran = ask(HanRag(None, index), lm, "What is the capital of Austria?", route="straightforward")
+    assert ran == ["route", "answer_directly"]
+    assert "Vienna" in out.answer
+    assert out.steps == 0
+
+
+def test_han_single_step(lm, index):
+    question = "Which English engineer designed the Széchenyi Chain Bridge?"
+    out, ran = ask(HanRag(None, index), lm, question, route="single-step")
+    assert ran.count("judge_relevance") == 10
+    assert "Clark" in out.answer
+    assert len(out.passages) <= 3
+    assert out.steps == 1
+
+
+@pytest.mark.parametrize("judge", ["each", "together"])
+def test_han_compound(lm, index, judge):
+    question = (
+        "Where was Guido van Rossum born, at which research centre did he work when he began his language, "
+        "and which company did he join in 2020?"
+    )
+    out, ran = ask(HanRag(HanRagConfig(judge=judge), index), lm, question, route="compound")
+    assert list(dict.fromkeys(ran)) == ["route", "decompose", "judge_relevance", "answer", "combine"]
+    assert len(out.sub_questions) == 3
+    assert ran.count("judge_relevance") == (30 if judge == "each" else 3)
+    assert "Hague" in out.answer
+    if judge == "each":  # picking from ten passages at once is harder for the small model
+        assert "Microsoft" in out.answer
+    assert out.steps == 1
+
+
+def test_han_complex(lm, index):
+    question = (
+        "Polonium was named after a country: into which sea does the river on which the capital of that "
+        "country stands flow?"
+    )
+    out, ran = ask(HanRag(None, index), lm, question, route="complex")
+    assert ran[:3] == ["route", "judge_ending", "refine"]
+    assert out.route == "complex"
+    assert 1 <= out.steps == len(out.sub_questions) <= 5
+    assert out.stopped_by
+
+
+def test_ircot(lm, index):
+    out, ran = ask(Ircot(None, index), lm, "On which river does the city stand in which Marie Curie was born?")
+    assert ran == ["think"] * out.steps + ["answer"]
+    assert any(passage.id in ("demo:marie-curie", "demo:warsaw") for passage in out.passages)
+
+
+def test_adaptive(lm, index):
+    out, ran = ask(Adaptive(None, index), lm, "What is the capital of Austria?", classify="none")
+    assert ran == ["classify", "answer_directly"]
+    assert "Vienna" in out.answer
+
+
+def test_adaptive_retrieval(lm, index):
+    out, ran = ask(AdaptiveRetrieval(None, index), lm, "Who signed the law that created Yellowstone National Park?")
+    assert ran == ["rate_popularity", "answer" if out.steps else "answer_directly"]
+
+
+def test_self_rag(lm, index):
+    question = "Which English engineer designed the Széchenyi Chain Bridge?"
+    out, ran = ask(SelfRag(SelfRagConfig(k=3), index), lm, question)
+    assert ran[0] == "judge_retrieval"
+    if out.route == "retrieve":
+        assert ran.count("judge_relevance") == 3
+        assert ran.count("judge_support") == len(out.sub_questions)

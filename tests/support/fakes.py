@@ -68,6 +68,21 @@ PLANS: dict[str, Any] = {
         {"opinion": "for coal", "query": "Coal is cheap"},
         {"opinion": "neither", "query": "reactors are costly"},
     ],
+    "route": "single-step",
+    "look_ups": "single",
+    "sub_questions": ["Is nuclear power low in carbon?", "Is coal cheap?"],
+    "seed_question": lambda call: f"Is coal cheap or dirty? ({call.prompt.count('Is coal cheap or dirty?')})",
+    # Two hops and two thoughts: enough is found once something was.
+    "verdict": lambda call: "end" if call.prompt.count("Is coal cheap or dirty?") > 1 else "continue",
+    "relevant": lambda call: True if "passage" in call.inputs else [1, 2],
+    "retrieve": True,
+    "support": "fully supported",
+    "usefulness": 4,
+    "popularity": 3,
+    "entity": "Nuclear power",
+    "confidence": 3,
+    "thought": lambda call: f"Coal is cheap, thought {call.prompt.count('Coal is cheap, thought')}.",
+    "answered": lambda call: "Coal is cheap, thought" in call.prompt,
 }
 
 
