@@ -100,15 +100,13 @@ class HanRag(Program):
     def _straightforward(self, question: str) -> Result:
         return result(self.generate("answer_directly", question=question), route="straightforward", steps=0)
 
-    def _single(self, question: str, route: str = "single-step") -> Result:
+    def _single(self, question: str) -> Result:
         (passages,) = self._anrag.search([question])
         part = self._anrag.reply(question, passages)
-        return result(part.answer, route=route, passages=part.passages, steps=1)
+        return result(part.answer, route="single-step", passages=part.passages, steps=1)
 
     def _compound(self, question: str) -> Result:
         questions = self._decompose(question) if self.config.decomposer else [question]
-        if questions == [question]:
-            return self._single(question, "compound")
         parts = self._anrag.reply_all(questions, "sub-question")
         return self._combined("compound", question, parts, steps=1)
 

@@ -17,7 +17,7 @@ from ..texts import encodable
 from .blocks.answering import SubQuestion, answer_from, generate
 from .blocks.citations import citations
 from .blocks.merging import merged
-from .blocks.stage import call_stage
+from .blocks.stage import StageError, call_stage, why
 from .config import Config
 from .trace import Trace, plain, record
 
@@ -146,9 +146,12 @@ class Program(dspy.Module):
         """Call the predictor of a stage, as often as the config allows, until ``accept`` takes its output.
 
         Raises:
-            StageError: It took none.
+            StageError: It took none, or the prompt exceeds the context window.
         """
-        return call_stage(stage, getattr(self, stage), accept, self.config.max_attempts, **inputs)
+        try:
+            return call_stage(stage, getattr(self, stage), accept, self.config.max_attempts, **inputs)
+        except dspy.ContextWindowExceededError as error:
+            raise StageError(stage, why(error)) from error
 
     def generate(self, stage: str, **inputs: Any) -> str:
         """The answer of a stage that writes one without passages; empty where the model says nothing, flagged."""

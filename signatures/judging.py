@@ -30,9 +30,7 @@ class SelectRelevant(dspy.Signature):
 
     passages: list[NumberedPassage] = dspy.InputField()
     question: str = dspy.InputField()
-    relevant: list[int] = dspy.OutputField(
-        desc="numbers of those that tell something about what the question asks, the most helpful first"
-    )
+    relevant: list[int] = dspy.OutputField(desc="numbers of those that tell something about what the question asks")
 
 
 class JudgeEnding(dspy.Signature):

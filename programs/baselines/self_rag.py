@@ -21,7 +21,7 @@ from ..blocks.concurrent import run_all
 from ..blocks.fallbacks import fall_back
 from ..blocks.passages import merge, retrieve
 from ..blocks.relevance import relevant_each
-from ..blocks.stage import StageError, why
+from ..blocks.stage import StageError
 from ..config import AnswerConfig, Config
 from ..program import Program, Result, result
 
@@ -70,7 +70,10 @@ class SelfRag(Program):
         attempts = self.config.max_attempts
         passages = relevant_each("judge_relevance", self.judge_relevance, attempts, question, merge([found]))
         if not passages:
-            fall_back("judge_relevance", "no passage is held to be relevant; answered without passages")
+            none = (
+                ("judge_relevance", "no passage is held to be relevant") if found else ("retrieve", "nothing was found")
+            )
+            fall_back(none[0], f"{none[1]}; answered without passages")
             return result(self.generate("answer_directly", question=question), route="retrieve", steps=1)
 
         def candidate(passage: Passage) -> SubQuestion:
@@ -104,6 +107,6 @@ class SelfRag(Program):
         """A judgement; ``otherwise`` where none can be had, flagged."""
         try:
             return self.call(stage, lambda out: out[field], **inputs)
-        except (StageError, dspy.ContextWindowExceededError) as failed:
-            fall_back(stage, f"{why(failed)}; taken for {otherwise!r}")
+        except StageError as failed:
+            fall_back(stage, f"{failed.reason}; taken for {otherwise!r}")
             return otherwise

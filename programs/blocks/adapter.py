@@ -1,7 +1,8 @@
 """How a signature is put to a language model, chosen by what the model can do."""
 
 import json
-from typing import Any, get_origin
+import re
+from typing import Any, Literal, get_args, get_origin
 
 import dspy
 import jiter
@@ -11,6 +12,7 @@ from dspy.utils.exceptions import AdapterParseError
 from ...texts import encodable
 
 _MARK = "[[ ## answer ## ]]"
+_VERDICTS = ("true", "false", "yes", "no")
 
 
 def answer_so_far(text: str) -> str:
@@ -72,6 +74,7 @@ class TolerantChatAdapter(_Encodable, dspy.ChatAdapter):
         Raises:
             AdapterParseError: Neither reading gives every output field its type.
         """
+        completion = _exact_labels(signature, completion)
         try:
             return super().parse(signature, completion)
         except (AdapterParseError, RecursionError) as first:
@@ -84,6 +87,23 @@ class TolerantChatAdapter(_Encodable, dspy.ChatAdapter):
 def _unreadable(signature: type[dspy.Signature], completion: str) -> AdapterParseError:
     asked: Any = signature
     return AdapterParseError(adapter_name="JSONAdapter", signature=asked, lm_response=completion)
+
+
+def _exact_labels(signature: type[dspy.Signature], completion: str) -> str:
+    """Labels as the signature spells them, where the model wrote ``Complex.`` or ``**True**``; nothing else changes."""
+    for name, field in signature.output_fields.items():
+        kind = field.annotation
+        labels = (
+            ("true", "false", "yes", "no") if kind is bool else get_args(kind) if get_origin(kind) is Literal else ()
+        )
+        exact = {label.casefold(): label for label in labels if isinstance(label, str)}
+        if exact:
+            # Marks around it are bounded, so that the pattern is never slow; longer labels come first.
+            any_of = "|".join(map(re.escape, sorted(exact, key=len, reverse=True)))
+            opening = rf'(?:\[\[ ## {name} ## \]\]|"{name}"\s{{0,9}}:)\s{{0,9}}"?'
+            found = re.compile(rf"""({opening})[*_`']{{0,4}}({any_of})[*_`'.]{{0,4}}(?=["',}}\s]|$)""", re.IGNORECASE)
+            completion = found.sub(lambda m, exact=exact: m[1] + exact[m[2].casefold()], completion)
+    return completion
 
 
 def _as_object(signature: type[dspy.Signature], completion: str) -> str:

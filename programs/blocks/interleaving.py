@@ -76,7 +76,7 @@ def interleave(
         except (StageError, dspy.ContextWindowExceededError) as failed:
             fall_back("think", f"{why(failed)}; answered from what was found")
             return Chain(links, gathered, step, "failure")
-        if thought in thoughts:
+        if thought.casefold() in map(str.casefold, thoughts):
             fall_back("think", f"the same thought again ({thought}); answered from what was found")
             return Chain(links, gathered, step, "repetition")
         links.append(SubQuestion(query, thought, tuple(found)))

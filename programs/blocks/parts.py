@@ -15,7 +15,10 @@ def at_least(count: int, texts: Iterable[str], what: str) -> list[str]:
     Raises:
         RejectedOutputError: Fewer than ``count`` are left.
     """
-    distinct = list({text.strip().casefold(): text.strip() for text in texts if text.strip()}.values())
+    first: dict[str, str] = {}
+    for text in filter(None, map(str.strip, texts)):
+        first.setdefault(text.casefold(), text)
+    distinct = list(first.values())
     if len(distinct) < count:
         raise RejectedOutputError(f"{len(distinct)} {what} where at least {count} are needed")
     return distinct

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from aspectrag.app import ask, cli
 from aspectrag.lms import scripted_lm
+from aspectrag.programs.registry import METHODS
 from fakes import by_fields
 from pypdf import PdfWriter
 from werkzeug import Response
@@ -93,12 +94,52 @@ def test_json_has_all_fields_and_the_trace_goes_to_its_file(run, docs, server, t
     assert (code, err) == (0, "")
     record = json.loads(out)
     assert set(record) == {
-        "answer", "route", "sub_questions", "passages", "citations", "steps", "fallbacks", "usage", "seconds"
+        "answer", "route", "sub_questions", "passages", "citations", "steps", "stopped_by", "fallbacks", "usage",
+        "seconds",
     }  # fmt: skip
     assert record["usage"] == {"lm_calls": 1, "prompt_tokens": 10, "completion_tokens": 5, "cached_calls": 0}
     assert record["citations"][0]["passage_id"] == record["passages"][0]["id"]
     assert json.loads(trace.read_text(encoding="utf-8"))["usage"] == record["usage"]
     assert KEY not in out + trace.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_answers(run, docs, monkeypatch, method):
+    monkeypatch.setattr(ask, "load", lambda *args, **kwargs: scripted_lm(by_fields()))
+    code, out, err = run("ask", "Is wind power cheap?", "--docs", docs, "--kind", "bm25", "--method", method, "--json")
+    assert (code, err) == (0, "")
+    record = json.loads(out)
+    assert record["answer"].startswith("About Is wind power cheap?")
+    assert record["steps"] == (0 if method == "direct" else 2 if method == "ircot" else 1)
+
+
+def test_passages_and_length_of_answers_are_the_methods_own_unless_given(run, docs, monkeypatch):
+    lm = scripted_lm(by_fields())
+    monkeypatch.setattr(ask, "load", lambda *args, **kwargs: lm)
+    trace = docs.parent / "trace.json"
+
+    def asked(*options):
+        question = f"Is wind power cheap? {options}"  # never from the cache
+        assert run("ask", question, "--docs", docs, "--kind", "bm25", "--trace", trace, *options)[0] == 0
+        steps = json.loads(trace.read_text(encoding="utf-8"))["steps"][0]["children"]
+        found = next(step for step in steps if step["name"] == "retrieve")["inputs"]["k"]
+        return found, "in as few words as can be" in lm.engine.calls[-1].prompt
+
+    assert asked("--method", "han") == (10, True)
+    assert asked("--method", "han", "--k", "4", "--answers", "full") == (4, False)
+    assert asked("--method", "rag") == (5, False)
+    assert asked("--method", "rag", "--answers", "brief") == (5, True)
+
+
+@pytest.mark.parametrize("route", ["single-step", "compound", "complex"])
+def test_a_hop_does_not_stream_as_if_it_were_the_answer(run, docs, monkeypatch, route):
+    monkeypatch.setattr(ask, "load", lambda *args, **kwargs: scripted_lm(by_fields(route=route)))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    code, out, err = run("ask", "Is wind power cheap?", "--docs", docs, "--kind", "bm25", "--method", "han")
+    assert (code, err) == (0, "")
+    answer, rest = out.split("Sources")
+    assert answer.count("About ") == 1, out
+    assert "Steps" in rest
 
 
 @pytest.mark.parametrize("kind", ["EVIDENCE-BASED", "REASON"])
@@ -201,6 +242,8 @@ def test_documents_without_text_are_refused_and_nothing_is_left(run, server, tmp
         (["ask", "why?", "--index", "x", "--docs", "y"], "exclude"),
         (["ask", "why?", "--kind", "bm52"], "did you mean 'bm25'"),
         (["ask", "why?", "--method", "direct", "--trace", "no/such/folder/t.json"], "does not exist"),
+        (["ask", "why?", "--method", "rag", "--answers", "short"], "answers must be full or brief, not 'short'"),
+        (["ask", "why?", "--method", "typed", "--answers", "brief"], "typed has no --answers"),
         (["index", "info", "nowhere"], "nowhere"),
         (["lm", "pull", "encodr"], "encodr"),
     ],

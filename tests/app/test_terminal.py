@@ -48,3 +48,12 @@ def test_the_tree_shows_errors_fallbacks_and_long_texts_cut(capsys):
     assert "LMServerError: no" in out
     assert "plain RAG instead" in out
     assert "1 model calls, 3 + 2 tokens" in out
+
+
+def test_a_verdict_on_a_passage_is_one_line_with_its_title(capsys):
+    call = Step("lm", "model", tokens={"prompt": 3, "completion": 2}, cached=False)
+    verdict = Step("module", "judge_relevance", outputs={"relevant": True}, children=[call])
+    branch = Step("branch", "passage 1", inputs=Passage("a", "[b]Danube[/b]", "x"), children=[verdict])
+    out = printed(trace_view(Trace([branch])), capsys)
+    assert "passage 1  0.00 s, 3 + 2 tokens  relevant: True  [b]Danube[/b]" in out
+    assert "judge_relevance" not in out

@@ -1,7 +1,16 @@
 import dspy
 import pytest
 from aspectrag.programs.blocks.adapter import TolerantChatAdapter, adapter_for
-from aspectrag.signatures import ClassifyQuestion, GenerateReasonQueries, PlanDebate
+from aspectrag.signatures import (
+    ClassifyQuestion,
+    GenerateReasonQueries,
+    JudgeEnding,
+    JudgeRelevance,
+    JudgeSupport,
+    JudgeUsefulness,
+    PlanDebate,
+    RouteQuestion,
+)
 from dspy.utils.exceptions import AdapterParseError
 
 SIDES = [{"opinion": "for", "query": "a?"}, {"opinion": "against", "query": "b?"}]
@@ -27,6 +36,15 @@ def test_the_format_follows_what_the_model_can_do():
         (GenerateReasonQueries, "['a?', 'b?']", {"queries": ["a?", "b?"]}),
         (ClassifyQuestion, '{"type": "REASON"}', {"type": "REASON"}),
         (ClassifyQuestion, "[[ ## type ## ]]\n'REASON'", {"type": "REASON"}),
+        (ClassifyQuestion, "[[ ## type ## ]]\n**reason.**\n\n[[ ## completed ## ]]", {"type": "REASON"}),
+        (ClassifyQuestion, '```json\n{"type" : "Not-a-question"}\n```', {"type": "NOT-A-QUESTION"}),
+        (RouteQuestion, "[[ ## route ## ]]\nSingle-Step.", {"route": "single-step"}),
+        (RouteQuestion, '[[ ## route ## ]]\n"Complex"', {"route": "complex"}),
+        (JudgeRelevance, "[[ ## relevant ## ]]\nTRUE.", {"relevant": True}),
+        (JudgeRelevance, "[[ ## relevant ## ]]\nNo.", {"relevant": False}),
+        (JudgeRelevance, '{"relevant": "Yes"}', {"relevant": True}),
+        (JudgeSupport, "[[ ## support ## ]]\nPartially supported", {"support": "partially supported"}),
+        (JudgeUsefulness, "[[ ## usefulness ## ]]\n4", {"usefulness": 4}),
     ],
 )
 def test_one_call_is_enough_for_untidy_answers(signature, said, fields):
@@ -46,3 +64,19 @@ def test_nested_objects_in_prose():
 def test_what_is_no_answer_is_refused(said):
     with pytest.raises(AdapterParseError):
         TolerantChatAdapter().parse(ClassifyQuestion, said)
+
+
+@pytest.mark.parametrize(
+    ("signature", "said"),
+    [
+        (JudgeEnding, "[[ ## verdict ## ]]\nINSUFFICIENT"),
+        (JudgeEnding, "[[ ## verdict ## ]]\nThe end is near"),
+        (RouteQuestion, "[[ ## route ## ]]\nsimple"),
+        (RouteQuestion, "[[ ## route ## ]]\ncompound or complex"),
+        (JudgeRelevance, "[[ ## relevant ## ]]\nRELEVANT"),
+        (JudgeUsefulness, "[[ ## usefulness ## ]]\n9"),
+    ],
+)
+def test_a_label_is_the_whole_value_or_none(signature, said):
+    with pytest.raises(AdapterParseError):
+        TolerantChatAdapter().parse(signature, said)
