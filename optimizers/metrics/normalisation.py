@@ -18,7 +18,10 @@ def normalise(text: str) -> str:
         >>> normalise("The  U.S. Army!"), normalise("«Ｋyiv»")
         ('us army', 'kyiv')
     """
-    text = unicodedata.normalize("NFKC", text).lower()
+    # Composing takes accents that stand alone apart (´ into a blank and a mark): they go first. The bar of a composed
+    # fraction becomes a gap, lest 3½ be 312.
+    text = "".join(char for char in text if unicodedata.category(char) != "Sk")
+    text = unicodedata.normalize("NFKC", text).lower().replace("\N{FRACTION SLASH}", " ")
     text = "".join(char for char in text if unicodedata.category(char)[0] not in "PS" or char == "°")
     return " ".join(_ARTICLES.sub(" ", text).split())
 

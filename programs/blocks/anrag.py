@@ -16,6 +16,7 @@ from ...data.passages import Passage
 from ...signatures import JudgeRelevance, SelectRelevant
 from ..config import AnswerConfig
 from .answering import SubQuestion, answer_from, generate
+from .citations import renumber
 from .concurrent import run_all
 from .fallbacks import fall_back
 from .passages import merge, retrieve
@@ -69,7 +70,7 @@ class Anrag:
             text, shown = answer_from("answer", self.answer, self.config.max_attempts, kept, question=question)
             return SubQuestion(question, text, tuple(shown))
         text = generate("answer_directly", self.answer_directly, self.config.max_attempts, question=question)
-        return SubQuestion(question, text)
+        return SubQuestion(question, renumber(text, (), ()))  # there is nothing to cite
 
     def reply_all(self, questions: Sequence[str], name: str) -> list[SubQuestion]:
         """Answer several questions side by side; ``name`` is what one is called in the trace."""

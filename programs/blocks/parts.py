@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import TypeVar
 
+from ...texts import encodable
 from .fallbacks import fall_back
 from .stage import RejectedOutputError
 
@@ -10,13 +11,13 @@ Part = TypeVar("Part")
 
 
 def at_least(count: int, texts: Iterable[str], what: str) -> list[str]:
-    """The texts without blanks and repetitions.
+    """The texts without blanks and repetitions, each one that can be printed.
 
     Raises:
         RejectedOutputError: Fewer than ``count`` are left.
     """
     first: dict[str, str] = {}
-    for text in filter(None, map(str.strip, texts)):
+    for text in filter(None, (encodable(text).strip() for text in texts)):
         first.setdefault(text.casefold(), text)
     distinct = list(first.values())
     if len(distinct) < count:

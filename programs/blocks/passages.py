@@ -8,6 +8,7 @@ from ...data.index.retriever import Ranker, Retriever
 from ...data.passages import Passage
 from ...lms.tokens import count
 from ...signatures.answering import NumberedPassage
+from ...texts import encodable
 from ..trace import note, step
 
 # Room kept free for instructions, demos and the answer when passages are fitted to a context window.
@@ -73,4 +74,6 @@ def numbered(passages: Sequence[Passage]) -> list[NumberedPassage]:
         >>> numbered([Passage("a", "Danube", "A river.")])
         [NumberedPassage(number=1, title='Danube', text='A river.')]
     """
-    return [NumberedPassage(number=n, title=p.title, text=p.text) for n, p in enumerate(passages, 1)]
+    return [
+        NumberedPassage(number=n, title=encodable(p.title), text=encodable(p.text)) for n, p in enumerate(passages, 1)
+    ]
