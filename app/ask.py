@@ -92,6 +92,8 @@ def ask(
 def _config(cls: type[Program], name: str, given: dict[str, Any]) -> Config:
     """The method's settings, those that were given in place of its own."""
     known = {field.name for field in dataclasses.fields(cls.config_class)}
+    if "single_k" in known:  # both ways to retrieve heed --k
+        given = {**given, "single_k": given["k"]}
     settings = {option: value for option, value in given.items() if value is not None}
     for option in settings.keys() - known:
         raise AspectragError(f"--method {name} has no --{option}: leave it out")

@@ -130,25 +130,20 @@ class HanRag(Program):
         # What a hop answers is not the final answer: it does not stream.
         with step("branch", f"hop {number}", seed) as own, dspy.context(send_stream=None):
             (passages,) = self._anrag.search([seed])
-            own.outputs = part = self._anrag.reply(seed, passages)
+            own.outputs = part = self._anrag.part(seed, passages)
         return part
 
     def _is_enough(self, question: str, hops: Sequence[SubQuestion]) -> bool:
         try:
             return self.call("judge_ending", lambda out: out.verdict == "end", question=question, found=_told(hops))
         except StageError as failed:
-            fall_back("judge_ending", f"{failed.reason}; it goes on")
+            fall_back("judge_ending", f"{failed.reason}; taken not to be the end")
             return False
 
     def _next_seed(self, question: str, hops: Sequence[SubQuestion]) -> tuple[str, Stop | None]:
         """The next seed question, or what keeps it from being asked."""
-        if not self.config.refiner:
-            return " ".join([question, *(unmarked(hop.answer) for hop in hops)]), None
         try:
-            (seed,) = self.call(
-                "refine", lambda out: at_least(1, [out.seed_question], "seed questions"),
-                question=question, found=_told(hops),
-            )  # fmt: skip
+            seed = self._refined(question, hops)
         except StageError as failed:
             fall_back("refine", f"{failed.reason}; " + ("answered from what was found" if hops else "asked as it is"))
             return question, "failure" if hops else None
@@ -156,6 +151,12 @@ class HanRag(Program):
             fall_back("refine", f"asked for the same again ({seed}); answered from what was found")
             return seed, "repetition"
         return seed, None
+
+    def _refined(self, question: str, hops: Sequence[SubQuestion]) -> str:
+        if not self.config.refiner:
+            return " ".join(filter(None, [question, *(unmarked(hop.answer) for hop in hops)]))
+        given = {"question": question, "found": _told(hops)}
+        return self.call("refine", lambda out: at_least(1, [out.seed_question], "seed questions")[0], **given)
 
     def _decompose(self, question: str) -> list[str]:
         try:

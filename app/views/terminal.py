@@ -7,6 +7,7 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
+from ...data.passages import Passage
 from ...errors import redact
 from ...programs.program import Result
 from ...programs.trace import Step, Trace
@@ -66,7 +67,7 @@ def _grow(tree: Tree, step: Step) -> None:
         outputs = step.children[0].outputs
         if outputs is not None and len(outputs) == 1:
             ((name, value),) = outputs.items()
-            title = getattr(step.inputs, "title", "")
+            title = step.inputs.title if isinstance(step.inputs, Passage) else ""
             tree.add(_head(step, call).append(f"  {name}: {_clip(_short(value))}").append(f"  {_clip(title)}", "dim"))
             return
     branch = tree.add(_head(step, step))

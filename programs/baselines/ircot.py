@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 import dspy
 
 from ...data.index.retriever import Retriever
+from ...errors import AspectragError
 from ...signatures import NextThought
 from ..blocks.answering import STYLES
 from ..blocks.interleaving import interleave
@@ -31,6 +32,11 @@ class IrcotConfig(AnswerConfig):
     answers: Literal["full", "brief"] = "brief"
     max_passages: int = 15
     max_steps: int = 8
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.max_passages < self.k:
+            raise AspectragError(f"max_passages {self.max_passages} leaves no room for k {self.k}: make it larger")
 
 
 class Ircot(Program):

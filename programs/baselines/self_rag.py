@@ -19,6 +19,7 @@ from ..blocks.answering import STYLES, SubQuestion
 from ..blocks.citations import unmarked
 from ..blocks.concurrent import run_all
 from ..blocks.fallbacks import fall_back
+from ..blocks.ignorance import is_unknown
 from ..blocks.passages import merge, retrieve
 from ..blocks.relevance import relevant_each
 from ..blocks.stage import StageError
@@ -77,11 +78,17 @@ class SelfRag(Program):
             return result(self.generate("answer_directly", question=question), route="retrieve", steps=1)
 
         def candidate(passage: Passage) -> SubQuestion:
-            text, shown = self.answer_from("answer", [passage], question=question)
+            try:
+                text, shown = self.answer_from("answer", [passage], question=question)
+            except dspy.ContextWindowExceededError:
+                fall_back("answer", f"the passage {passage.title or passage.id!r} exceeds the context window")
+                text, shown = "", [passage]
             return SubQuestion(question, text, tuple(shown))
 
         parts = run_all(candidate, passages, "passage")
-        best = max(zip(self._scores(question, parts), parts, strict=True), key=lambda scored: scored[0])[1]
+        # What says nothing, or that it does not know, competes only where all do.
+        rivals = [part for part in parts if part.answer and not is_unknown(part.answer)] or parts
+        best = max(zip(self._scores(question, rivals), rivals, strict=True), key=lambda scored: scored[0])[1]
         return result(best.answer, route="retrieve", passages=best.passages, sub_questions=parts, steps=1)
 
     def _scores(self, question: str, parts: Sequence[SubQuestion]) -> list[float]:

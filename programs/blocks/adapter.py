@@ -13,6 +13,10 @@ from ...texts import encodable
 
 _MARK = "[[ ## answer ## ]]"
 _VERDICTS = ("true", "false", "yes", "no")
+_AROUND, _REASON = r"""[*_`"']{0,4}""", r"[ ]{0,9}[.,;:/。，！!\n][^\[]*"
+# More than any output of ours has; reading what is nested deeper takes time that grows with the square of its length.
+_MOST_BRACES = 200
+_VERDICTS = ("true", "false", "yes", "no")
 
 
 def answer_so_far(text: str) -> str:
@@ -50,11 +54,16 @@ class StructuredAdapter(_Encodable, dspy.JSONAdapter):
 
     def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
         """Read the object; DSPy would take ``null`` for the text "None", here it counts as missing."""
+        if completion.count("{") > _MOST_BRACES:
+            raise _unreadable(signature, completion)
+        completion = _exact_labels(signature, completion)
         try:
             if "null" in completion and isinstance(fields := json_repair.loads(completion), dict):
                 completion = json.dumps({name: value for name, value in fields.items() if value is not None})
             return super().parse(signature, completion)
-        except RecursionError as error:  # brackets nested a thousand deep
+        except AdapterParseError:
+            raise
+        except (RecursionError, ValueError) as error:  # brackets nested hundreds deep
             raise _unreadable(signature, completion) from error
 
 
@@ -74,9 +83,10 @@ class TolerantChatAdapter(_Encodable, dspy.ChatAdapter):
         Raises:
             AdapterParseError: Neither reading gives every output field its type.
         """
-        completion = _exact_labels(signature, completion)
+        if completion.count("{") > _MOST_BRACES:
+            raise _unreadable(signature, completion)
         try:
-            return super().parse(signature, completion)
+            return super().parse(signature, _exact_labels(signature, completion))
         except (AdapterParseError, RecursionError) as first:
             try:
                 return _JSON.parse(signature, _as_object(signature, completion))
@@ -90,19 +100,23 @@ def _unreadable(signature: type[dspy.Signature], completion: str) -> AdapterPars
 
 
 def _exact_labels(signature: type[dspy.Signature], completion: str) -> str:
-    """Labels as the signature spells them, where the model wrote ``Complex.`` or ``**True**``; nothing else changes."""
+    """Labels as the signature spells them, where a model wrote ``Complex.``, ``**True**``, ``4/5`` or gave a reason."""
     for name, field in signature.output_fields.items():
         kind = field.annotation
-        labels = (
-            ("true", "false", "yes", "no") if kind is bool else get_args(kind) if get_origin(kind) is Literal else ()
-        )
-        exact = {label.casefold(): label for label in labels if isinstance(label, str)}
-        if exact:
-            # Marks around it are bounded, so that the pattern is never slow; longer labels come first.
-            any_of = "|".join(map(re.escape, sorted(exact, key=len, reverse=True)))
-            opening = rf'(?:\[\[ ## {name} ## \]\]|"{name}"\s{{0,9}}:)\s{{0,9}}"?'
-            found = re.compile(rf"""({opening})[*_`']{{0,4}}({any_of})[*_`'.]{{0,4}}(?=["',}}\s]|$)""", re.IGNORECASE)
-            completion = found.sub(lambda m, exact=exact: m[1] + exact[m[2].casefold()], completion)
+        labels = get_args(kind) if get_origin(kind) is Literal else _VERDICTS if kind is bool else ()
+        exact = {str(label).casefold(): str(label) for label in labels}
+        if not exact:
+            continue
+        # Longer labels come first; what may stand around one is bounded, so that the patterns are never slow.
+        any_of = "|".join(re.escape(label).replace(r"\-", "[- ]") for label in sorted(exact, key=len, reverse=True))
+        section = rf"(\[\[ ## {name} ## \]\]\s{{0,9}}){_AROUND}({any_of}){_AROUND}(?:\s{{0,9}}|{_REASON})(?=\[\[ ##|$)"
+        quoted = rf'("{name}"\s{{0,9}}:\s{{0,9}}"){_AROUND}({any_of})[*_`\'.,。]{{0,4}}(?=")'
+
+        def spell(match: re.Match[str], exact: dict[str, str] = exact) -> str:
+            return match[1] + (exact.get(match[2].casefold()) or exact[match[2].casefold().replace(" ", "-")])
+
+        completion = re.sub(section, lambda m: spell(m) + "\n\n", completion, flags=re.IGNORECASE)
+        completion = re.sub(quoted, spell, completion, flags=re.IGNORECASE)
     return completion
 
 
@@ -112,7 +126,8 @@ def _as_object(signature: type[dspy.Signature], completion: str) -> str:
     if len(names) == 1 and get_origin(signature.output_fields[names[0]].annotation) is list:
         start, end = completion.find("["), completion.rfind("]")
         items = json_repair.loads(completion[start : end + 1]) if 0 <= start < end else None
-        if isinstance(items, list) and items:
+        # An empty list within a sentence is no answer, on its own it is one.
+        if isinstance(items, list) and (items or completion.strip() == "[]"):
             return json.dumps({names[0]: items}, ensure_ascii=False)
     return completion
 

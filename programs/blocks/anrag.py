@@ -75,7 +75,15 @@ class Anrag:
     def reply_all(self, questions: Sequence[str], name: str) -> list[SubQuestion]:
         """Answer several questions side by side; ``name`` is what one is called in the trace."""
         found = self.search(questions)
-        return run_all(lambda part: self.reply(*part), list(zip(questions, found, strict=True)), name)
+        return run_all(lambda part: self.part(*part), list(zip(questions, found, strict=True)), name)
+
+    def part(self, question: str, passages: Sequence[Passage]) -> SubQuestion:
+        """As :meth:`reply`, for one question of several: if it is too long for the model, the others still count."""
+        try:
+            return self.reply(question, passages)
+        except dspy.ContextWindowExceededError:
+            fall_back("answer", "the prompt exceeds the context window; this part has no answer")
+            return SubQuestion(question, "")
 
     def _relevant(self, question: str, passages: Sequence[Passage]) -> list[Passage]:
         if not passages:
@@ -87,6 +95,6 @@ class Anrag:
         if kept:
             return kept
         instead = {"closed_book": 0, "top1": 1, "unfiltered": self.config.keep_k}[self.config.on_empty]
-        said = f"from the best {instead}" if instead else "without passages"
+        said = f"from the best {min(instead, len(passages))}" if instead else "without passages"
         fall_back("judge_relevance", f"no passage is held to be relevant; answered {said}")
         return list(passages[:instead])

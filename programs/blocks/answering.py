@@ -84,24 +84,35 @@ def answer_from(
 ) -> tuple[str, list[Passage]]:
     """Answer from numbered passages, as many as the model's context window holds.
 
-    Where the model still finds the prompt too long, the passages are halved and it is asked again, flagged.
+    Where the model still finds the prompt too long, the passages are halved and it is asked again, flagged; a passage
+    that is too long on its own is left out.
 
     Returns:
         The answer, its citations checked against the passages, and the passages that the model was shown.
 
     Raises:
-        dspy.ContextWindowExceededError: Even one passage is too much.
+        dspy.ContextWindowExceededError: Each passage is too much.
     """
+    if not passages:
+        fall_back("retrieve", "nothing was found; answered without passages")
+    left = list(passages)
     shown = fit(passages, inputs.get("question", ""), lm_of(stage))
     while True:
         try:
             answer = generate(stage, predictor, attempts, passages=numbered(shown), **inputs)
             return renumber(answer, shown, shown), shown
         except ContextWindowExceededError:
-            if len(shown) <= 1:
+            if len(shown) > 1:
+                shown = shown[: len(shown) // 2]
+                fall_back(stage, f"the prompt exceeds the context window; {len(shown)} passages are kept")
+                continue
+            left = left[left.index(shown[0]) + 1 :] if shown else []
+            if not left:
                 raise
-            shown = shown[: len(shown) // 2]
-            fall_back(stage, f"the prompt exceeds the context window; {len(shown)} passages are kept")
+            fall_back(
+                stage, f"the passage {shown[0].title or shown[0].id!r} exceeds the context window; the next is used"
+            )
+            shown = left[:1]
 
 
 def _own_words(text: str) -> str:

@@ -9,6 +9,8 @@ from ...data.passages import Passage
 
 # Bounded in every part: a model may write a million digits or blanks, and a pattern must not be slow over them.
 _MARK = re.compile(r"\s?\[([0-9]{1,6}(?:\s{0,2}[,;]\s{0,2}[0-9]{1,6}){0,50})\]")
+# What the pattern can read.
+_MOST = 999_999
 _NUMBER = re.compile(r"[0-9]+")
 
 
@@ -34,10 +36,10 @@ def renumber(text: str, shown: Sequence[Passage], all_passages: Sequence[Passage
         'So it is [2],.'
     """
     # A passage that was merged away as a twin is found by its text.
-    place = {key: n for n, p in reversed([*enumerate(all_passages, 1)]) for key in (("text", p.text), ("id", p.id))}
+    place = {key: n for n, p in reversed([*enumerate(all_passages, 1)]) for key in _keys(p)}
 
     def number(passage: Passage) -> int:
-        return place.get(("id", passage.id)) or place["text", passage.text]
+        return next(place[key] for key in _keys(passage) if key in place)
 
     def replace(match: re.Match[str]) -> str:
         numbers = [int(n) for n in _NUMBER.findall(match[1])]
@@ -46,6 +48,11 @@ def renumber(text: str, shown: Sequence[Passage], all_passages: Sequence[Passage
         return space + "".join(f"[{n}]" for n in dict.fromkeys(known)) if known else ""
 
     return _MARK.sub(replace, text).strip()
+
+
+def _keys(passage: Passage) -> tuple[tuple[str, ...], ...]:
+    """By what a passage is known in another list; ids may repeat where a retriever is careless."""
+    return ("both", passage.id, passage.text), ("text", passage.text), ("id", passage.id)
 
 
 def cited(text: str, numbers: Iterable[int]) -> str:
@@ -61,7 +68,8 @@ def cited(text: str, numbers: Iterable[int]) -> str:
     """
     if _MARK.search(text):
         return text
-    return " ".join([text, "".join(f"[{n}]" for n in sorted(set(numbers)))]).strip()
+    known = sorted({n for n in numbers if 0 < n <= _MOST})
+    return " ".join([text, "".join(f"[{n}]" for n in known)]).strip()
 
 
 def unmarked(text: str) -> str:

@@ -3,15 +3,19 @@
 import contextvars
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from threading import Event
 from typing import Any, TypeVar
 
 import dspy
 
 from ..trace import step
+from .cancelling import watched
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 
+# More side by side would only queue at the model; a retriever may find hundreds of passages.
+MOST_THREADS = 32
 # Lists in DSPy's settings that calls append to: each branch gets its own, joined in item order afterwards.
 _COLLECTED = ("trace", "fallbacks")
 
@@ -29,11 +33,13 @@ def run_all(work: Callable[[Item], Outcome], items: Sequence[Item], name: str) -
         name: What a part is called in the trace.
     """
     shared: dict[str, list] = {key: value for key in _COLLECTED if (value := dspy.settings.get(key)) is not None}
+    interrupted = Event()
+    cancelled = watched(interrupted)
     own: list[dict[str, list]] = [{key: [] for key in shared} for _ in items]
 
     def branch(index: int, entry: Any) -> Outcome:
         # Streaming goes from one thread to one listener: only the final answer, outside of branches, may use it.
-        with entry as current, dspy.context(**own[index], send_stream=None):
+        with entry as current, dspy.context(**own[index], send_stream=None, cancelled=cancelled):
             current.outputs = outcome = work(items[index])
         return outcome
 
@@ -42,12 +48,15 @@ def run_all(work: Callable[[Item], Outcome], items: Sequence[Item], name: str) -
     if len(items) <= 1:
         outcomes = [branch(index, entry) for index, entry in enumerate(entries)]
     else:
-        pool = ThreadPoolExecutor(max_workers=len(items), thread_name_prefix=name)
+        pool = ThreadPoolExecutor(max_workers=min(len(items), MOST_THREADS), thread_name_prefix=name)
         try:
             futures = [
                 pool.submit(contextvars.copy_context().run, branch, index, entry) for index, entry in enumerate(entries)
             ]
             wait(futures)
+        except BaseException:
+            interrupted.set()
+            raise
         finally:
             pool.shutdown(wait=False, cancel_futures=True)  # an interrupted caller does not wait for the others
         outcomes = [future.result() for future in futures]

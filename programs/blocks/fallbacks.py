@@ -5,7 +5,10 @@ from typing import Any
 
 import dspy
 
+from ...texts import encodable
 from ..trace import note
+
+MOST_CHARACTERS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,9 @@ class Fallback:
 
 def fall_back(stage: str, reason: str) -> None:
     """Record a fallback of the program call that is running, in its result and in its trace."""
+    # A reason may hold what a model said: of any length, and with line breaks that would look like the program's own.
+    reason = encodable(" ".join(reason[: 4 * MOST_CHARACTERS].split()))
+    reason = reason if len(reason) <= MOST_CHARACTERS else reason[: MOST_CHARACTERS - 1] + "…"
     note("fallback", stage, reason)
     if (collected := dspy.settings.get("fallbacks")) is not None:
         collected.append(Fallback(stage, reason))

@@ -13,6 +13,7 @@ import dspy
 from ...data.index.retriever import Retriever
 from ...data.passages import Passage
 from .answering import SubQuestion
+from .citations import unmarked
 from .fallbacks import fall_back
 from .parts import at_least
 from .passages import fit, merge, numbered, retrieve
@@ -62,14 +63,15 @@ def interleave(
     query = question
 
     def accept(out: dspy.Prediction) -> tuple[str, bool]:
-        (thought,) = at_least(1, [out.thought], "thoughts")
+        # Numbers in a thought mean the passages of that step; they are no words to search with.
+        (thought,) = at_least(1, [unmarked(out.thought)], "thoughts")
         return thought, bool(out.answered)
 
     for step in range(1, max_steps + 1):
         (found,) = retrieve(retriever, [query], k)
         gathered = merge([gathered, found])[:max_passages]
-        shown = fit(gathered, question, lm_of("think"))
         thoughts = [link.answer for link in links]
+        shown = fit(gathered, " ".join([question, *thoughts]), lm_of("think"))
         try:
             given = {"passages": numbered(shown), "question": question, "thoughts": thoughts}
             thought, answered = call_stage("think", think, accept, attempts, **given)

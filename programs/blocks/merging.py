@@ -10,6 +10,7 @@ from ...signatures.merging import PerspectiveAnswer, SubAnswer
 from .answering import SubQuestion, generate, pooled
 from .citations import citations, cited, renumber
 from .fallbacks import fall_back
+from .ignorance import is_unknown
 
 
 def merged(
@@ -37,7 +38,7 @@ def merged(
         fall_back(stage, "the prompt exceeds the context window; the answers to the parts are given as they are")
     answer = answer or "\n\n".join(filter(None, answers))
     # A merged answer that lost its citations still rests on what its parts rest on.
-    rests_on = {citation.number for text in answers for citation in citations(text, passages)}
+    rests_on = () if is_unknown(answer) else {c.number for text in answers for c in citations(text, passages)}
     return cited(renumber(answer, passages, passages), rests_on), passages
 
 

@@ -18,7 +18,7 @@ PROMPT_TOKENS, ANSWER_TOKENS = 1000, 512
 def retrieve(retriever: Retriever, queries: Sequence[str], k: int) -> list[list[Passage]]:
     """Search for all queries in one batch, as one step of the trace."""
     with step("retrieval", "retrieve", {"queries": list(queries), "k": k}) as own:
-        found = retriever.search(queries, k)
+        found = [list(passages[:k]) for passages in retriever.search(queries, k)]
         own.outputs = [[passage.to_dict() for passage in passages] for passages in found]
         for query, passages in zip(queries, found, strict=True):
             if not passages:
@@ -31,7 +31,8 @@ def merge(lists: Sequence[Sequence[Passage]]) -> list[Passage]:
     merged: dict[str, Passage] = {}
     for passages in lists:
         for passage in passages:
-            merged.setdefault(passage.text, passage)
+            # Without a text the title is all that a passage says.
+            merged.setdefault(passage.text or passage.title, passage)
     return list(merged.values())
 
 

@@ -39,7 +39,8 @@ def relevant_together(
     def accept(out: dspy.Prediction) -> list[Passage]:
         numbers = set(out.relevant)
         kept = [passage for n, passage in enumerate(shown, 1) if n in numbers]
-        if numbers and not kept:
+        # A 0 comes of verdicts in place of numbers: false and true count as 0 and 1.
+        if (numbers and not kept) or (0 in numbers and numbers <= {0, 1}):
             raise RejectedOutputError(f"numbers {sorted(numbers)}, where {len(shown)} passages were shown")
         return kept
 

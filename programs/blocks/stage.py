@@ -8,6 +8,7 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError
 
 from .adapter import adapter_for
+from .cancelling import stop_if_cancelled
 
 Accepted = TypeVar("Accepted")
 
@@ -74,6 +75,9 @@ def call_stage(
     failure = StageError(stage, "no attempt was made")
     with stage_context(stage):
         for attempt in range(attempts):
+            stop_if_cancelled()
+            made = dspy.settings.trace if dspy.settings.trace is not None else []
+            before = len(made)
             retry = {"config": {"rollout_id": attempt, "temperature": 1.0}} if attempt else {}
             try:
                 return accept(predictor(**inputs, **retry))
@@ -81,4 +85,5 @@ def call_stage(
                 failure = StageError(stage, "the output does not parse", exc.lm_response or "")
             except RejectedOutputError as exc:
                 failure = StageError(stage, str(exc))
+                del made[before:]  # optimizers take what is in DSPy's trace for a good example
     raise failure

@@ -111,6 +111,10 @@ def test_every_method_answers(run, docs, monkeypatch, method):
     record = json.loads(out)
     assert record["answer"].startswith("About Is wind power cheap?")
     assert record["steps"] == (0 if method == "direct" else 2 if method == "ircot" else 1)
+    code, out, err = run("ask", "Is wind power cheap?", "--docs", docs, "--kind", "bm25", "--method", method)
+    assert (code, err) == (0, "")
+    assert out.startswith("About Is wind power cheap?")
+    assert "Steps" in out
 
 
 def test_passages_and_length_of_answers_are_the_methods_own_unless_given(run, docs, monkeypatch):
@@ -129,6 +133,7 @@ def test_passages_and_length_of_answers_are_the_methods_own_unless_given(run, do
     assert asked("--method", "han", "--k", "4", "--answers", "full") == (4, False)
     assert asked("--method", "rag") == (5, False)
     assert asked("--method", "rag", "--answers", "brief") == (5, True)
+    assert asked("--method", "adaptive", "--k", "2") == (2, True)
 
 
 @pytest.mark.parametrize("route", ["single-step", "compound", "complex"])
@@ -244,6 +249,7 @@ def test_documents_without_text_are_refused_and_nothing_is_left(run, server, tmp
         (["ask", "why?", "--method", "direct", "--trace", "no/such/folder/t.json"], "does not exist"),
         (["ask", "why?", "--method", "rag", "--answers", "short"], "answers must be full or brief, not 'short'"),
         (["ask", "why?", "--method", "typed", "--answers", "brief"], "typed has no --answers"),
+        (["ask", "why?", "--method", "ircot", "--k", "50"], "max_passages 15 leaves no room for k 50"),
         (["index", "info", "nowhere"], "nowhere"),
         (["lm", "pull", "encodr"], "encodr"),
     ],

@@ -266,3 +266,26 @@ def test_a_retriever_is_asked_for_where_one_is_needed():
         if cls.retrieves:
             with pytest.raises(AspectragError, match="needs a retriever"):
                 cls()
+
+
+def test_what_a_stage_refused_is_no_demo(case):
+    """Optimizers take what is in DSPy's trace for a good example."""
+    program, reply = case
+    refused = set()
+
+    def late(call):
+        # Each stage first says something that parses and is of no use, then what is right.
+        key = (call.fields, str(sorted(call.inputs.items())))
+        if {"answer", "seed_question", "thought", "sub_questions", "queries"} & set(call.fields) and key not in refused:
+            refused.add(key)
+            values = reply(call)
+            return {name: [] if isinstance(v, list) else "" if isinstance(v, str) else v for name, v in values.items()}
+        return reply(call)
+
+    with dspy.context(lm=scripted_lm(late), trace=[]):
+        out = program(question=QUESTION)
+        kept = dspy.settings.trace
+    assert refused
+    assert out.answer
+    for _, _, outputs in kept:
+        assert any(value not in ("", []) for name, value in outputs.items() if name != "citations"), outputs

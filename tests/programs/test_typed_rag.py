@@ -145,7 +145,7 @@ def test_untidy_lists_are_accepted_at_once(said):
     out, calls, _ = run("Why Kresy?", reply=reply)
     assert [part.question for part in out.sub_questions] == ["Why Kresy?", "Who drew it?"]
     assert sum(call.fields == ("queries",) for call in calls) == 1
-    assert not out.fallbacks
+    assert {f.stage for f in out.fallbacks} <= {"retrieve"}  # not every part finds something
 
 
 def test_one_sub_query_is_asked_again_and_six_are_trimmed():
@@ -155,7 +155,8 @@ def test_one_sub_query_is_asked_again_and_six_are_trimmed():
 
     out, _, _ = run("Why Kresy?", type="REASON", queries=[f"Why {i}?" for i in range(6)])
     assert len(out.sub_questions) == 5
-    assert [(f.stage, f.reason) for f in out.fallbacks] == [("reason_queries", "6 parts, the first 5 are used")]
+    assert (out.fallbacks[0].stage, out.fallbacks[0].reason) == ("reason_queries", "6 parts, the first 5 are used")
+    assert {f.stage for f in out.fallbacks[1:]} <= {"retrieve"}
 
 
 def test_an_opinion_without_its_query_is_asked_for_again():

@@ -78,7 +78,7 @@ def test_each_thought_is_the_next_query_until_one_gives_the_answer():
     [
         ({"k": 2}, ["a0", "a1", "b0", "b1", "g0", "g1"]),
         ({"k": 2, "max_passages": 5}, ["a0", "a1", "b0", "b1", "g0"]),
-        ({"k": 3, "max_passages": 2}, ["a0", "a1"]),
+        ({"k": 2, "max_passages": 2}, ["a0", "a1"]),
         ({}, [f"a{n}" for n in range(6)] + [f"b{n}" for n in range(6)] + [f"g{n}" for n in range(3)]),
     ],
 )

@@ -159,3 +159,16 @@ def test_settings_that_make_no_sense_are_refused_by_name(field, value):
     bad: dict[str, Any] = {field: value}
     with pytest.raises(AspectragError, match=f"^{field} must be"):
         SelfRagConfig(**bad)
+
+
+@pytest.mark.parametrize("said", ["", "I don't know."])
+def test_an_answer_that_says_nothing_never_wins_a_tie(said):
+    first = []
+
+    def answer(call):
+        first.append(call)
+        return said if "Coal is cheap" in call.prompt else "Right"
+
+    with dspy.context(lm=scripted_lm(by_fields(answer=answer, support="fully supported", usefulness=4))):
+        out = SelfRag(None, ListRetriever())(question="Is coal cheap and nuclear power costly?")
+    assert out.answer.startswith("Right")

@@ -1,6 +1,6 @@
 import dspy
 import pytest
-from aspectrag.programs.blocks.adapter import TolerantChatAdapter, adapter_for
+from aspectrag.programs.blocks.adapter import StructuredAdapter, TolerantChatAdapter, adapter_for
 from aspectrag.signatures import (
     ClassifyQuestion,
     GenerateReasonQueries,
@@ -10,6 +10,7 @@ from aspectrag.signatures import (
     JudgeUsefulness,
     PlanDebate,
     RouteQuestion,
+    SelectRelevant,
 )
 from dspy.utils.exceptions import AdapterParseError
 
@@ -45,6 +46,13 @@ def test_the_format_follows_what_the_model_can_do():
         (JudgeRelevance, '{"relevant": "Yes"}', {"relevant": True}),
         (JudgeSupport, "[[ ## support ## ]]\nPartially supported", {"support": "partially supported"}),
         (JudgeUsefulness, "[[ ## usefulness ## ]]\n4", {"usefulness": 4}),
+        (JudgeUsefulness, "[[ ## usefulness ## ]]\n**4**/5", {"usefulness": 4}),
+        (JudgeRelevance, "[[ ## relevant ## ]]\nNo. The passage is about x.", {"relevant": False}),
+        (JudgeRelevance, "[[ ## relevant ## ]]\nYes\n\nIt names her.\n\n[[ ## completed ## ]]", {"relevant": True}),
+        (JudgeRelevance, "[[ ## relevant ## ]]\nFalse。", {"relevant": False}),
+        (RouteQuestion, "[[ ## route ## ]]\nsingle step", {"route": "single-step"}),
+        (RouteQuestion, "[[ ## route ## ]]\nComplex, since it is nested", {"route": "complex"}),
+        (SelectRelevant, "[]", {"relevant": []}),
     ],
 )
 def test_one_call_is_enough_for_untidy_answers(signature, said, fields):
@@ -59,11 +67,28 @@ def test_nested_objects_in_prose():
 
 @pytest.mark.parametrize(
     "said",
-    ["", "No idea.", "{}", "[]", "[1", '{"type": "OTHER"}', "[[ ## type ## ]]\nOTHER", "[" * 5000, '{"type": ' * 3000],
+    [
+        "",
+        "No idea.",
+        "{}",
+        "[]",
+        "[1",
+        '{"type": "OTHER"}',
+        "[[ ## type ## ]]\nOTHER",
+        "[" * 5000,
+        '{"type": ' * 3000,
+        '{"a": ' * 300,
+        "{a" * 8000,
+    ],
 )
 def test_what_is_no_answer_is_refused(said):
-    with pytest.raises(AdapterParseError):
-        TolerantChatAdapter().parse(ClassifyQuestion, said)
+    for adapter in (TolerantChatAdapter(), StructuredAdapter()):
+        with pytest.raises(AdapterParseError):
+            adapter.parse(ClassifyQuestion, said)
+
+
+def test_labels_are_read_under_a_schema_too():
+    assert StructuredAdapter().parse(JudgeRelevance, '{"relevant": "Yes."}') == {"relevant": True}
 
 
 @pytest.mark.parametrize(
