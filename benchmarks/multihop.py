@@ -12,6 +12,7 @@ fraction of parts answered; EM and F1 compare with the joined answers. Intervals
 import argparse
 import random
 import time
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -34,7 +35,7 @@ from aspectrag.programs.blocks.citations import unmarked
 from aspectrag.programs.config import AnswerConfig
 from aspectrag.programs.han_rag import HanRag, HanRagConfig
 from aspectrag.programs.program import Program
-from aspectrag.programs.trace import plain
+from aspectrag.programs.trace import Trace, plain
 from measure import mean_interval, write
 from tqdm import tqdm
 
@@ -48,7 +49,7 @@ METHODS: dict[str, Callable[[Index], Program]] = {
     "han": lambda index: HanRag(HanRagConfig(max_steps=MAX_STEPS), index),
     "han-together": lambda index: HanRag(HanRagConfig(max_steps=MAX_STEPS, judge="together"), index),
 }
-MEASURES = ("em", "f1", "acc", "steps", "lm_calls", "prompt_tokens", "seconds")
+MEASURES = ("em", "f1", "acc", "steps", "lm_calls", "prompt_tokens", "seconds", "support_found", "support_kept")
 
 
 def questions(data: Path, name: str, limit: int, seed: int) -> list[dict[str, Any]]:
@@ -114,17 +115,31 @@ def predictions(file: Path) -> list[dict[str, Any]]:
     return [ujson.loads(line) for line in whole]
 
 
+def support(record: dict[str, Any], gold: set[str]) -> dict[str, float]:
+    """Of the passages that support the answer: which fraction was found, and which the result rests on."""
+    steps = [step for top in Trace.from_dict(record["trace"]).steps for step in top.walk()] if "trace" in record else []
+    found = {p["id"] for step in steps if step.kind == "retrieval" for passages in step.outputs for p in passages}
+    kept = {p["id"] for p in record.get("passages", [])}
+    return (
+        {"support_found": len(gold & found) / len(gold), "support_kept": len(gold & kept) / len(gold)} if gold else {}
+    )
+
+
 def rows(args: argparse.Namespace) -> list[dict[str, Any]]:
     """A row per method and set, and one per method over all sets."""
     table = []
+    gold = {
+        q["id"]: set(q["supporting_ids"]) for s in args.sets for q in questions(args.data, s, args.limit, args.seed)
+    }
     for name in [*args.sets, "all"]:
         for method in args.methods:
             sets = args.sets if name == "all" else [name]
             records = [r for s in sets for r in predictions(args.work / "predictions" / method / f"{s}.jsonl")]
             if records:
+                records = [{**r, **support(r, gold[r["id"]])} for r in records]
                 cells = {m: mean_interval([r[m] for r in records if m in r]) for m in MEASURES}
-                failed = sum("error" in r for r in records)
-                table.append({"set": name, "method": method, "n": len(records), "failed": failed, **cells})
+                routes = dict(Counter(r.get("route", "failed") for r in records))
+                table.append({"set": name, "method": method, "n": len(records), "routes": routes, **cells})
     return table
 
 
