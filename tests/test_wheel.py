@@ -7,6 +7,7 @@ from pathlib import Path
 
 import aspectrag
 import pytest
+from aspectrag.programs.registry import METHODS
 
 ROOT = Path(aspectrag.__file__).parent
 
@@ -46,4 +47,4 @@ def test_wheel_works_away_from_the_checkout(wheel, tmp_path):
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout.startswith(str(tmp_path))
-    assert done.stdout.split()[1:] == ["typed", "rag", "direct"]
+    assert done.stdout.split()[1:] == list(METHODS)
