@@ -5,8 +5,8 @@
 (a) Typed-RAG on a scripted model that takes 200 ms per call, with five sub-questions: wall time over the critical path
     (classify, plan, the slowest answer, aggregate). (b) HANRAG's compound chain on the same model, with four
     sub-questions of ten passages each: wall time over its critical path (route, decompose, judge, answer, combine).
-    (c) Typed-RAG on a scripted model that takes no time: seconds per
-call beyond a bare ``dspy.Predict`` on the same model, measured alternately in one run.
+    (c) Typed-RAG on a scripted model that takes no time: seconds per call beyond
+    a bare ``dspy.Predict`` on the same model, measured alternately in one run.
 """
 
 import argparse

@@ -10,7 +10,6 @@ Precision and recall are over all passages of all questions, with bootstrap inte
 
 import argparse
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -19,25 +18,24 @@ import dspy
 import numpy as np
 from aspectrag.data.passages import Passage
 from aspectrag.lms import load
-from aspectrag.programs.blocks.anrag import AnragConfig
-from aspectrag.programs.blocks.relevance import relevant_each, relevant_together
+from aspectrag.programs.blocks.anrag import JUDGES
 from aspectrag.programs.trace import record
 from measure import SEED, mean_interval, write
 from multihop import index_of, questions
 from tqdm import tqdm
 
 SETS = ("hotpotqa", "2wikimultihopqa", "musique", "nq")
-JUDGES: dict[str, Callable[..., list[Passage]]] = {"each": relevant_each, "together": relevant_together}
 FOUND, BATCH = 10, 8
 
 
 def judged(way: str, question: dict[str, Any], found: list[Passage]) -> dict[str, float]:
     """One question judged one way: what was kept, what of it is right, and what it cost."""
-    predictor = dspy.Predict(AnragConfig(judge=way).judgement)  # pyright: ignore[reportArgumentType] - one of two
+    signature, judge = JUDGES[way]
+    predictor = dspy.Predict(signature)
     gold = set(question["supporting_ids"])
     started = time.perf_counter()
     with record() as trace:
-        kept = JUDGES[way]("judge_relevance", predictor, 3, question["question"], found)
+        kept = judge("judge_relevance", predictor, 3, question["question"], found)
     return {
         "seconds": time.perf_counter() - started,
         "kept": len(kept),

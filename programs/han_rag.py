@@ -27,10 +27,11 @@ from .blocks.anrag import Anrag, AnragConfig
 from .blocks.answering import STYLES, SubQuestion
 from .blocks.citations import unmarked
 from .blocks.fallbacks import fall_back
+from .blocks.interleaving import Stop
 from .blocks.parts import at_least, at_most
 from .blocks.stage import StageError
 from .config import Config
-from .program import Program, Result, Stop, result
+from .program import Program, Result, result
 from .trace import step
 
 

@@ -4,7 +4,7 @@ import dataclasses
 import functools
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import dspy
 import ujson
@@ -16,8 +16,9 @@ from ..lms.tokens import count
 from ..texts import encodable
 from .blocks.answering import SubQuestion, answer_from, generate
 from .blocks.citations import citations
+from .blocks.interleaving import Stop
 from .blocks.merging import merged
-from .blocks.stage import StageError, call_stage, why
+from .blocks.stage import call_stage
 from .config import Config
 from .trace import Trace, plain, record
 
@@ -26,11 +27,6 @@ Accepted = TypeVar("Accepted")
 FORMAT_VERSION = 1
 # Longer than any question; asked of a model whose context window is unknown.
 MAX_QUESTION_TOKENS = 8000
-
-
-# ``verdict``: the program held that enough was found; ``repetition``: it asked or thought the same again; ``failure``:
-# a stage of the loop gave nothing usable.
-Stop = Literal["verdict", "max_steps", "repetition", "failure"]
 
 
 class Result(dspy.Prediction):
@@ -148,10 +144,7 @@ class Program(dspy.Module):
         Raises:
             StageError: It took none, or the prompt exceeds the context window.
         """
-        try:
-            return call_stage(stage, getattr(self, stage), accept, self.config.max_attempts, **inputs)
-        except dspy.ContextWindowExceededError as error:
-            raise StageError(stage, why(error)) from error
+        return call_stage(stage, getattr(self, stage), accept, self.config.max_attempts, **inputs)
 
     def generate(self, stage: str, **inputs: Any) -> str:
         """The answer of a stage that writes one without passages; empty where the model says nothing, flagged."""

@@ -22,6 +22,9 @@ from .fallbacks import fall_back
 from .passages import merge, retrieve
 from .relevance import relevant_each, relevant_together
 
+# The two ways to judge: what is asked, and how the answers become passages.
+JUDGES = {"each": (JudgeRelevance, relevant_each), "together": (SelectRelevant, relevant_together)}
+
 
 @dataclass(frozen=True)
 class AnragConfig(AnswerConfig):
@@ -46,7 +49,7 @@ class AnragConfig(AnswerConfig):
     @property
     def judgement(self) -> type[dspy.Signature]:
         """The signature of the judge."""
-        return JudgeRelevance if self.judge == "each" else SelectRelevant
+        return JUDGES[self.judge][0]
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,7 @@ class Anrag:
             fall_back("retrieve", "nothing was found; answered without passages")
         if not passages or not self.config.relevance:
             return list(passages)
-        judge = relevant_each if self.config.judge == "each" else relevant_together
+        _, judge = JUDGES[self.config.judge]
         kept = judge("judge_relevance", self.judge_relevance, self.config.max_attempts, question, passages)
         if kept:
             return kept

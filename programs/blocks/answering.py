@@ -68,10 +68,15 @@ def generate(stage: str, predictor: dspy.Module, attempts: int, **inputs: Any) -
 
     Where its output never parses, what it said stands as the answer, flagged; so does an answer that says that the
     model does not know.
+
+    Raises:
+        dspy.ContextWindowExceededError: The prompt is too long; the caller may have less to give.
     """
     try:
         answer = call_stage(stage, predictor, said, attempts, **inputs)
     except StageError as failed:
+        if isinstance(failed.__cause__, ContextWindowExceededError):
+            raise failed.__cause__ from None
         answer = _own_words(encodable(failed.text))
         fall_back(stage, f"{failed.reason}; " + ("the model's own words are kept" if answer else "no answer"))
     if is_unknown(answer):

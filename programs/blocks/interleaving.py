@@ -17,7 +17,11 @@ from .citations import unmarked
 from .fallbacks import fall_back
 from .parts import at_least
 from .passages import fit, merge, numbered, retrieve
-from .stage import StageError, call_stage, lm_of, why
+from .stage import StageError, call_stage, lm_of
+
+# What ends a loop. ``verdict``: enough is held to be found; ``repetition``: the same was asked or thought again;
+# ``failure``: a stage of the loop gave nothing usable.
+Stop = Literal["verdict", "max_steps", "repetition", "failure"]
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class Chain:
     links: Sequence[SubQuestion]
     passages: Sequence[Passage]
     steps: int
-    stopped_by: Literal["verdict", "max_steps", "repetition", "failure"]
+    stopped_by: Stop
 
 
 def interleave(
@@ -75,8 +79,8 @@ def interleave(
         try:
             given = {"passages": numbered(shown), "question": question, "thoughts": thoughts}
             thought, answered = call_stage("think", think, accept, attempts, **given)
-        except (StageError, dspy.ContextWindowExceededError) as failed:
-            fall_back("think", f"{why(failed)}; answered from what was found")
+        except StageError as failed:
+            fall_back("think", f"{failed.reason}; answered from what was found")
             return Chain(links, gathered, step, "failure")
         if thought.casefold() in map(str.casefold, thoughts):
             fall_back("think", f"the same thought again ({thought}); answered from what was found")

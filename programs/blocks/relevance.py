@@ -8,7 +8,7 @@ from ...data.passages import Passage
 from .concurrent import run_all
 from .fallbacks import fall_back
 from .passages import fit, numbered
-from .stage import RejectedOutputError, StageError, call_stage, lm_of, why
+from .stage import RejectedOutputError, StageError, call_stage, lm_of
 
 
 def relevant_each(
@@ -20,8 +20,8 @@ def relevant_each(
         given = {"question": question, "title": passage.title, "passage": passage.text}
         try:
             return call_stage(stage, predictor, lambda out: bool(out.relevant), attempts, **given)
-        except (StageError, dspy.ContextWindowExceededError) as failed:
-            fall_back(stage, f"{why(failed)}; the passage {passage.title or passage.id!r} is kept unjudged")
+        except StageError as failed:
+            fall_back(stage, f"{failed.reason}; the passage {passage.title or passage.id!r} is kept unjudged")
             return True
 
     verdicts = run_all(judge, passages, "passage")
@@ -46,6 +46,6 @@ def relevant_together(
 
     try:
         return call_stage(stage, predictor, accept, attempts, passages=numbered(shown), question=question)
-    except (StageError, dspy.ContextWindowExceededError) as failed:
-        fall_back(stage, f"{why(failed)}; the passages are kept unjudged")
+    except StageError as failed:
+        fall_back(stage, f"{failed.reason}; the passages are kept unjudged")
         return list(passages)

@@ -31,11 +31,6 @@ class StageError(Exception):
         self.stage, self.reason, self.text = stage, reason, text
 
 
-def why(failed: StageError | dspy.ContextWindowExceededError) -> str:
-    """Why a stage gave nothing, without what a provider says about it."""
-    return failed.reason if isinstance(failed, StageError) else "the prompt exceeds the context window"
-
-
 def lm_of(stage: str) -> dspy.BaseLM:
     """The language model of a stage: its own in the ``roles`` setting, else the one in force.
 
@@ -69,7 +64,7 @@ def call_stage(
     since the same request would only bring the same answer, out of the cache.
 
     Raises:
-        StageError: No attempt was accepted.
+        StageError: No attempt was accepted; or the prompt exceeds the context window, which is then its cause.
         dspy.LMError: The model could not be reached or refused to answer; not a matter of what it said.
     """
     failure = StageError(stage, "no attempt was made")
@@ -81,6 +76,8 @@ def call_stage(
             retry = {"config": {"rollout_id": attempt, "temperature": 1.0}} if attempt else {}
             try:
                 return accept(predictor(**inputs, **retry))
+            except dspy.ContextWindowExceededError as exc:
+                raise StageError(stage, "the prompt exceeds the context window") from exc
             except AdapterParseError as exc:
                 failure = StageError(stage, "the output does not parse", exc.lm_response or "")
             except RejectedOutputError as exc:

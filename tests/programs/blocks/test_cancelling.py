@@ -11,6 +11,21 @@ from aspectrag.programs.blocks.stage import call_stage
 from aspectrag.signatures import AnswerDirectly
 
 
+def hundred_calls(item, started):
+    for n in range(100):
+        call_stage("answer", dspy.Predict(AnswerDirectly), lambda out: out.answer, 1, question=f"{item} {n}")
+        started.set()
+
+
+def settled(lm):
+    """How many calls were made, once no more come."""
+    time.sleep(0.1)
+    calls = len(lm.engine.calls)
+    time.sleep(0.1)
+    assert len(lm.engine.calls) == calls
+    return calls
+
+
 def test_branches_stop_calling_once_their_caller_is_interrupted(monkeypatch):
     # The interrupt comes while the caller waits, as Ctrl-C does; each branch would make a hundred calls.
     started, lm = threading.Event(), scripted_lm({"answer": "So."}, latency=0.01)
@@ -19,18 +34,10 @@ def test_branches_stop_calling_once_their_caller_is_interrupted(monkeypatch):
         started.wait(5)
         raise KeyboardInterrupt
 
-    def work(item):
-        for n in range(100):
-            call_stage("answer", dspy.Predict(AnswerDirectly), lambda out: out.answer, 1, question=f"{item} {n}")
-            started.set()
-
     monkeypatch.setattr("aspectrag.programs.blocks.concurrent.wait", interrupt)
     with dspy.context(lm=lm), pytest.raises(KeyboardInterrupt):
-        run_all(lambda outer: work(outer), ["a", "b"], "part")
-    time.sleep(0.1)
-    calls = len(lm.engine.calls)
-    time.sleep(0.1)
-    assert len(lm.engine.calls) == calls < 100
+        run_all(lambda item: hundred_calls(item, started), ["a", "b"], "part")
+    assert settled(lm) < 100
 
 
 def test_inner_branches_heed_the_interrupt_of_the_outer_ones(monkeypatch):
@@ -45,15 +52,11 @@ def test_inner_branches_heed_the_interrupt_of_the_outer_ones(monkeypatch):
         started.wait(5)
         raise KeyboardInterrupt
 
-    def inner(item):
-        for n in range(100):
-            call_stage("answer", dspy.Predict(AnswerDirectly), lambda out: out.answer, 1, question=f"{item} {n}")
-            started.set()
-
     monkeypatch.setattr(concurrent, "wait", interrupt)
+
+    def part(item):
+        return run_all(lambda inner: hundred_calls(inner, started), [item + "1", item + "2"], "passage")
+
     with dspy.context(lm=lm), pytest.raises(KeyboardInterrupt):
-        run_all(lambda part: run_all(inner, [part + "1", part + "2"], "passage"), ["a", "b"], "part")
-    time.sleep(0.1)
-    calls = len(lm.engine.calls)
-    time.sleep(0.1)
-    assert len(lm.engine.calls) == calls < 200
+        run_all(part, ["a", "b"], "part")
+    assert settled(lm) < 200
