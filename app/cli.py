@@ -65,7 +65,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _app() -> typer.Typer:
-    from . import ask, index, lm
+    from . import ask, data, index, lm
 
     app = typer.Typer(
         no_args_is_help=True,
@@ -83,6 +83,7 @@ def _app() -> typer.Typer:
 
     app.command()(ask.ask)
     app.add_typer(index.app, name="index")
+    app.add_typer(data.app, name="data")
     app.add_typer(lm.app, name="lm")
     return app
 
