@@ -11,10 +11,12 @@ from .baselines.rag import Rag
 from .baselines.self_rag import SelfRag
 from .han_rag import HanRag
 from .program import Program
+from .rich_rag import RichRag
 from .typed_rag import TypedRag
 
 METHODS: dict[str, type[Program]] = {
     "typed": TypedRag,
+    "rich": RichRag,
     "han": HanRag,
     "rag": Rag,
     "direct": Direct,

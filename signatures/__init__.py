@@ -31,6 +31,12 @@ from .merging import (
     BriefAggregateAnswers,
     MediateDebate,
 )
+from .rich import (
+    ExploreAspects,
+    RankPassages,
+    SplitByFacet,
+    WriteRichAnswer,
+)
 from .typed import (
     ClassifyQuestion,
     ExtractComparison,
@@ -52,6 +58,7 @@ __all__ = [
     "ClassifyComplexity",
     "ClassifyQuestion",
     "DecomposeCompound",
+    "ExploreAspects",
     "ExtractComparison",
     "ExtractExperienceKeywords",
     "GenerateInstructionQueries",
@@ -64,8 +71,11 @@ __all__ = [
     "MediateDebate",
     "NextThought",
     "PlanDebate",
+    "RankPassages",
     "RatePopularity",
     "RefineSeedQuestion",
     "RouteQuestion",
     "SelectRelevant",
+    "SplitByFacet",
+    "WriteRichAnswer",
 ]

@@ -40,7 +40,9 @@ class WriteRichAnswer(dspy.Signature):
     passages: list[NumberedPassage] = dspy.InputField()
     question: str = dspy.InputField()
     aspects: list[str] = dspy.InputField(desc="what the answer should cover, as far as the passages say something")
-    answer: list[CitedSentence] = dspy.OutputField(desc="sentence by sentence, each with the numbers of its passages")
+    sentences: list[CitedSentence] = dspy.OutputField(
+        desc="sentence by sentence, each with the numbers of its passages"
+    )
 
 
 class NumberedSentence(BaseModel):

@@ -1,9 +1,12 @@
 """What a program asks of an index: the one door between the two rooms."""
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from ..passages import Passage
+
+if TYPE_CHECKING:
+    from .encoder import EncoderIdentity, Vectors
 
 
 @runtime_checkable
@@ -30,4 +33,13 @@ class Ranker(Protocol):
 
     def rank(self, query: str, passages: Sequence[Passage], k: int) -> list[Passage]:
         """Return the best ``min(k, len(passages))`` of ``passages`` for ``query``, by (score descending, id)."""
+        ...
+
+
+@runtime_checkable
+class VectorSource(Protocol):
+    """A retriever that keeps vectors of its passages, for whoever needs them again."""
+
+    def stored_vectors(self, passages: Sequence[Passage], encoder: "EncoderIdentity") -> "dict[int, Vectors]":
+        """Unit vectors ``[d]`` by place in ``passages``, of those that are stored and were made by this encoder."""
         ...

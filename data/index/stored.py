@@ -12,6 +12,7 @@ import numpy as np
 
 from ...errors import AspectragError
 from ..passages import Passage
+from .encoder import EncoderIdentity, Vectors
 from .engine import open_engine
 from .manifest import Manifest, read_manifest
 from .ordering import check_search
@@ -121,6 +122,15 @@ class Index:
             AspectragError: ``k`` is below 1.
         """
         return self.engine.rank(query, passages, k)
+
+    def stored_vectors(self, passages: Sequence[Passage], encoder: EncoderIdentity) -> dict[int, Vectors]:
+        """Unit vectors ``[d]`` by place in ``passages``, of those that are stored and were made by ``encoder``."""
+        ours = self.manifest.encoder
+        if ours is None or not ours.same_as(encoder) or not len(self._store):
+            return {}
+        vectors = np.load(self.folder / self.manifest.generation / VECTORS, mmap_mode="r")
+        rows = self._store.known(passages).tolist()
+        return {place: np.array(vectors[row]) for place, row in enumerate(rows) if row >= 0}
 
     def info(self) -> dict[str, Any]:
         """The manifest, with folder and size, JSON-ready."""

@@ -4,7 +4,7 @@ import re
 import unicodedata
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
-# Scripts written without spaces: each character is a token.
+# Ideographs and kana are written without blanks: each character is a token.
 _WIDE = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 
 
@@ -33,4 +33,9 @@ def tokens(text: str) -> list[str]:
         >>> tokens("The Mount Fuji (富士山)")
         ['mount', 'fuji', '富', '士', '山']
     """
-    return _WIDE.sub(r" \g<0> ", normalise(text)).split()
+    return by_character(normalise(text)).split()
+
+
+def by_character(text: str) -> str:
+    """The text with blanks around each character of a script that has none between words."""
+    return _WIDE.sub(r" \g<0> ", text)

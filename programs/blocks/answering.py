@@ -17,6 +17,7 @@ from ...signatures import (
     BriefAnswerDirectly,
     BriefAnswerFromPassages,
 )
+from ...signatures.rich import CitedSentence
 from ...texts import encodable
 from .adapter import answer_so_far
 from .citations import cited, renumber, unmarked
@@ -127,12 +128,21 @@ def _own_words(text: str) -> str:
 
 
 def said(prediction: dspy.Prediction) -> str:
-    """The ``answer`` of a prediction, cited.
+    """The ``answer`` of a prediction, cited; or its ``sentences``, each with the citations it came with.
 
     Raises:
         RejectedOutputError: It is empty.
     """
-    answer = encodable(str(prediction.answer or "")).strip()
+    if "sentences" in prediction:
+        answer = _joined(prediction.sentences)
+    else:
+        answer = encodable(str(prediction.answer or "")).strip()
     if not unmarked(answer):
         raise RejectedOutputError("the answer is empty")
     return cited(answer, prediction.get("citations") or ())
+
+
+def _joined(sentences: Sequence[CitedSentence]) -> str:
+    """The sentences as a text; what a model says again, as small ones do at length, is said once."""
+    texts = {unmarked(encodable(each.sentence)): each.passages for each in reversed(sentences)}
+    return " ".join(cited(text, passages) for text, passages in reversed(texts.items()) if text)

@@ -1,0 +1,1 @@
+"""Training the list-wise ranker: what a list is worth, good lists to learn from, and learning from better and worse."""
