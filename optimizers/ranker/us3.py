@@ -36,5 +36,5 @@ def preference_pairs(rewards: Sequence[float], tau: float, strategy: Strategy = 
             pairs = [(best, worst)]
         case "all-pairs":
             pairs = [(i, j) if rewards[i] > rewards[j] else (j, i) for i, j in combinations(places, 2)]
-    # Rounded, lest .36 - .30 be less than .06.
+    # Rounded, lest .35 - .30 be less than .05.
     return [(i, j) for i, j in pairs if round(rewards[i] - rewards[j], 9) >= tau]
