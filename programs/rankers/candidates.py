@@ -57,8 +57,7 @@ def pool_of(aspects: Sequence[str], found: Sequence[Sequence[Passage]], most: in
     ids: dict[str, str] = {}
     for rank, query, passage in places:
         # A twin counts as found where its first text was; without a text the title is all that a passage says.
-        key = ids.get(passage.id) or (passage.text or passage.title)
-        ids.setdefault(passage.id, key)
+        key = ids.setdefault(passage.id, passage.text or passage.title)
         passages.setdefault(key, passage)
         ranks.setdefault(key, {}).setdefault(aspects[query], rank)
     return [Candidate(passage, ranks[key]) for key, passage in list(passages.items())[:most]]

@@ -54,7 +54,7 @@ def completed(ids: Iterable[str], pool: Sequence[Candidate], k: int) -> tuple[li
     """
     given = list(ids)
     known = [candidate.passage.id for candidate in pool]
-    valid = [id for id in given if id in set(known)]
+    valid = [id for id in given if id in known]
     distinct = list(dict.fromkeys(valid))
     length = min(k, len(known))
     counts = {
