@@ -144,5 +144,7 @@ def said(prediction: dspy.Prediction) -> str:
 
 def _joined(sentences: Sequence[CitedSentence]) -> str:
     """The sentences as a text; what a model says again, as small ones do at length, is said once."""
-    texts = {unmarked(encodable(each.sentence)): each.passages for each in reversed(sentences)}
-    return " ".join(cited(text, passages) for text, passages in reversed(texts.items()) if text)
+    texts: dict[str, list[int]] = {}
+    for each in sentences:
+        texts.setdefault(unmarked(encodable(each.sentence)), each.passages)
+    return " ".join(cited(text, passages) for text, passages in texts.items() if text)

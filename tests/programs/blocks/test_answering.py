@@ -5,7 +5,7 @@ import pytest
 from aspectrag.data.passages import Passage
 from aspectrag.lms.scripted import scripted_lm
 from aspectrag.programs.blocks.answering import SubQuestion, answer_from, generate, pooled
-from aspectrag.signatures import AnswerDirectly, AnswerFromPassages
+from aspectrag.signatures import AnswerDirectly, AnswerFromPassages, WriteRichAnswer
 from dspy.lm15 import ContextLengthError
 
 PASSAGES = [Passage(str(n), f"T{n}", f"text {n}") for n in range(8)]
@@ -70,3 +70,37 @@ def test_pooled_answers_cite_into_one_list():
     passages, answers = pooled(parts)
     assert passages == [b, a]
     assert answers == ["One [1].", "Two [2] [1]."]
+
+
+def written(*sentences):
+    """What becomes of sentences, each with its passages, three of which there are."""
+    passages = [Passage(id, "", f"Text {id}.") for id in "abc"]
+    reply = {"sentences": [{"sentence": text, "passages": numbers} for text, numbers in sentences]}
+    with dspy.context(lm=scripted_lm(reply), fallbacks=[]):
+        answer, _ = answer_from("write", dspy.Predict(WriteRichAnswer), 1, passages, question="Why?", aspects=[])
+        return answer, [fallback.reason for fallback in dspy.settings.fallbacks]
+
+
+@pytest.mark.parametrize(
+    ("sentences", "answer"),
+    [
+        ([("It is cheap.", [1]), ("It is dirty.", [3, 2])], "It is cheap. [1] It is dirty. [2][3]"),
+        ([("It is cheap.", [1]), ("It is dirty.", [])], "It is cheap. [1] It is dirty."),
+        ([("A.", [1]), ("B.", [2]), ("A.", [3]), ("C.", [2]), ("B.", [2])], "A. [1] B. [2] C. [2]"),
+        ([("A.", [1]), ("A. [2]", [2])], "A. [1]"),
+        ([("It is cheap [1].", [1]), ("", [2]), ("  ", []), ("[2]", [2])], "It is cheap. [1]"),
+        ([("It is cheap.", [0, -1, 4, 99, 2, 2])], "It is cheap. [2]"),
+        ([("It is cheap.", [7])], "It is cheap."),
+        ([("煤很便宜。", [1]), ("也很脏。", [2])], "煤很便宜。 [1] 也很脏。 [2]"),
+        ([("A\ud83d.", [1])], "A?. [1]"),
+    ],
+)
+def test_sentences_are_said_once_in_their_order_each_with_its_citations(sentences, answer):
+    assert written(*sentences) == (answer, [])
+
+
+@pytest.mark.parametrize("sentences", [[], [("", [1])], [("[1]", [1]), (" ", [])]])
+def test_sentences_that_say_nothing_are_no_answer(sentences):
+    answer, reasons = written(*sentences)
+    assert not answer
+    assert reasons == ["the answer is empty; no answer"]
