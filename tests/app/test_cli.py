@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from aspectrag.app import ask, cli
 from aspectrag.lms import scripted_lm
+from aspectrag.programs import rich_rag
+from aspectrag.programs.rankers.ranker import RetrievalOrder
 from aspectrag.programs.registry import METHODS
 from fakes import by_fields
 from pypdf import PdfWriter
@@ -106,6 +108,7 @@ def test_json_has_all_fields_and_the_trace_goes_to_its_file(run, docs, server, t
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_answers(run, docs, monkeypatch, method):
     monkeypatch.setattr(ask, "load", lambda *args, **kwargs: scripted_lm(by_fields()))
+    monkeypatch.setattr(rich_rag, "shipped", RetrievalOrder)  # the trained ranker needs the weights of its encoder
     code, out, err = run("ask", "Is wind power cheap?", "--docs", docs, "--kind", "bm25", "--method", method, "--json")
     assert (code, err) == (0, "")
     record = json.loads(out)

@@ -12,6 +12,7 @@ import pytest
 from aspectrag.errors import AspectragError
 from aspectrag.lms.scripted import scripted_lm
 from aspectrag.programs.registry import METHODS
+from aspectrag.programs.rich_rag import RichRagConfig
 from fakes import ListRetriever, by_fields
 
 # What steers a program into each of its paths: the field that decides, and its values.
@@ -22,16 +23,18 @@ PATHS = {
     "self-rag": ("retrieve", [True, False]),
     "adaptive-retrieval": ("popularity", [5, 1]),
 }
-# Every program, once per path.
-CASES = [(name, field, value) for name in METHODS for field, values in [PATHS.get(name, ("type", ["FACTOID"]))]
-         for value in values]  # fmt: skip
+# Settings under which a program is run, where its own need weights.
+CONFIGS = {"rich": [RichRagConfig(ranker="lm"), RichRagConfig(ranker="similarity"), RichRagConfig(ranker="retrieval")]}
+# Every program, once per path and settings.
+CASES = [(name, config, field, value) for name in METHODS for config in CONFIGS.get(name, [None])
+         for field, values in [PATHS.get(name, ("type", ["FACTOID"]))] for value in values]  # fmt: skip
 QUESTION = "Should nuclear power replace coal?"
 
 
-@pytest.fixture(params=CASES, ids=lambda case: f"{case[0]}-{case[2]}")
+@pytest.fixture(params=CASES, ids=lambda case: f"{case[0]}-{getattr(case[1], 'ranker', case[3])}")
 def case(request):
-    name, field, value = request.param
-    return METHODS[name](None, ListRetriever()), by_fields(**{field: value})
+    name, config, field, value = request.param
+    return METHODS[name](config, ListRetriever()), by_fields(**{field: value})
 
 
 def test_predictors_are_discoverable_and_named_by_their_attribute(case):
@@ -199,7 +202,7 @@ def test_trace_survives_an_exception(case):
     program, reply = case
 
     def fails(call):
-        return RuntimeError("the model fell over") if "answer" in call.fields else reply(call)
+        return RuntimeError("the model fell over") if {"answer", "sentences"} & set(call.fields) else reply(call)
 
     with dspy.context(lm=scripted_lm(fails)), record() as trace, pytest.raises(dspy.LMError):
         program(question=QUESTION)
@@ -272,11 +275,12 @@ def test_what_a_stage_refused_is_no_demo(case):
     """Optimizers take what is in DSPy's trace for a good example."""
     program, reply = case
     refused = set()
+    fields = {"answer", "seed_question", "thought", "sub_questions", "queries", "aspects", "ranking", "sentences"}
 
     def late(call):
         # Each stage first says something that parses and is of no use, then what is right.
         key = (call.fields, str(sorted(call.inputs.items())))
-        if {"answer", "seed_question", "thought", "sub_questions", "queries"} & set(call.fields) and key not in refused:
+        if fields & set(call.fields) and key not in refused:
             refused.add(key)
             values = reply(call)
             return {name: [] if isinstance(v, list) else "" if isinstance(v, str) else v for name, v in values.items()}

@@ -83,6 +83,12 @@ PLANS: dict[str, Any] = {
     "confidence": 3,
     "thought": lambda call: f"Coal is cheap, thought {call.prompt.count('Coal is cheap, thought')}.",
     "answered": lambda call: "Coal is cheap, thought" in call.prompt,
+    "aspects": ["cost of coal", "safety of nuclear power"],
+    "ranking": lambda call: list(range(call.inputs["passages"].count('"number"'), 0, -1)),
+    "sentences": lambda call: [
+        {"sentence": f"About {call.inputs['question']}", "passages": [1]},
+        {"sentence": "Coal is cheap and dirty.", "passages": [1, 2]},
+    ],
 }
 
 
