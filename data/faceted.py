@@ -28,7 +28,7 @@ def load_faceted(paths: Sequence[str | Path], limit: int | None = None) -> list[
     examples: list[dspy.Example] = []
     for path in map(Path, paths):
         try:
-            lines = path.read_text(encoding="utf-8").splitlines()
+            lines = path.read_text(encoding="utf-8").split("\n")  # texts may hold other line ends
         except (OSError, UnicodeDecodeError) as exc:
             raise AspectragError(f"{path} cannot be read ({exc}): give a file of JSON lines") from None
         found = [
