@@ -128,7 +128,10 @@ class Index:
         ours = self.manifest.encoder
         if ours is None or not ours.same_as(encoder) or not len(self._store):
             return {}
-        vectors = np.load(self.folder / self.manifest.generation / VECTORS, mmap_mode="r")
+        try:
+            vectors = np.load(self.folder / self.manifest.generation / VECTORS, mmap_mode="r")
+        except FileNotFoundError:  # whoever added passages meanwhile took the older files away
+            return {}
         rows = self._store.known(passages).tolist()
         return {place: np.array(vectors[row]) for place, row in enumerate(rows) if row >= 0}
 
