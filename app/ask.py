@@ -14,7 +14,9 @@ from ..errors import AspectragError
 from ..lms import load, roles
 from ..programs.config import Config
 from ..programs.program import Program, Result
+from ..programs.rankers.pointer import PointerRanker
 from ..programs.registry import METHODS, method
+from ..programs.rich_rag import RichRag
 from ..programs.trace import Trace, plain, record
 from ..texts import printable
 from .corpora import index_of, say
@@ -40,6 +42,13 @@ def ask(
             help="How long answers are: full, or brief (a name, a date, yes or no).", show_default="the method's own"
         ),
     ] = None,
+    ranker: Annotated[
+        str | None,
+        typer.Option(
+            help="For --method rich: pointer, lm, similarity, retrieval, or a folder made by 'aspectrag train-ranker'.",
+            show_default="pointer",
+        ),
+    ] = None,
     kind: Kind = "hybrid",
     encoder: Encoder = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")] = False,
@@ -54,11 +63,13 @@ def ask(
       aspectrag ask "Which plan suits us better?" --docs handbook.pdf --docs notes/
       aspectrag ask "How do I start a sourdough?" --method rag --lm ollama_chat/qwen3:4b
       aspectrag ask "Into which sea does the river of Warsaw flow?" --method han
+      aspectrag ask "How can a team work together better?" --method rich
     """
     if not question.strip():
         raise AspectragError("the question is empty: ask something")
     cls = method(method_name)
-    config = _config(cls, method_name, {"k": k, "answers": answers})
+    trained = Path(ranker) if ranker and method_name == "rich" and Path(ranker).is_dir() else None
+    config = _config(cls, method_name, {"k": k, "answers": answers, "ranker": None if trained else ranker})
     if trace_file and not trace_file.resolve().parent.is_dir():
         raise AspectragError(f"--trace: the folder {trace_file.parent} does not exist")
     model = load(lm, api_base=api_base)
@@ -67,6 +78,8 @@ def ask(
     if retriever is not None and not index and not docs and not as_json:
         console(stderr=True).print("Answering from the demo corpus; --docs or --index give your own.", style="dim")
     program = cls(config, retriever)
+    if trained and isinstance(program, RichRag):
+        program.ranker = PointerRanker.load(trained)
     if load_now := getattr(model.engine, "load", None):
         with waiting("loading the language model (converted the first time, about 30 seconds) …", shown=progress):
             load_now()

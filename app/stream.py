@@ -18,7 +18,7 @@ def streamed(program: Program, question: str, show: Callable[[str], None]) -> tu
         The result, and all that was shown.
     """
     answering: set[int] = {
-        id(predictor) for _, predictor in program.named_predictors() if "answer" in _outputs(predictor)
+        id(predictor) for _, predictor in program.named_predictors() if {"answer", "sentences"} & _outputs(predictor)
     }
     shown = text = ""
     for item in _items(program, question):

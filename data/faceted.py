@@ -43,8 +43,10 @@ def load_faceted(paths: Sequence[str | Path], limit: int | None = None) -> list[
 def _read(path: Path, number: int, line: str) -> dspy.Example | None:
     try:
         record = ujson.loads(line)
-        parts = [(part["question"], part["answers"][0]) for part in record["sub_questions"] if part.get("answers")]
-        parts = [(aspect.strip(), answer) for aspect, answer in parts if aspect.strip() and answer.strip()]
+        parts = [(part["question"], part["answers"]) for part in record["sub_questions"] if part.get("answers")]
+        if any(isinstance(answers, str) for _, answers in parts):
+            raise TypeError("answers must be a list")
+        parts = [(aspect.strip(), answer) for aspect, (answer, *_) in parts if aspect.strip() and answer.strip()]
         example = dspy.Example(
             id=str(record.get("id", f"{path.name}:{number}")),
             question=record["question"].strip(),

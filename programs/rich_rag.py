@@ -102,7 +102,7 @@ class RichRag(Program):
     def forward(self, question: str, aspects: Sequence[str] | None = None) -> Result:
         """Answer a question; ``aspects``, where they are known, take the place of the explored ones."""
         question = self.check(question)
-        aspects = self.explored(question) if aspects is None else list(aspects)
+        aspects = self.explored(question) if aspects is None else given_aspects(aspects)
         pool = self.pool(question, aspects)
         ranked = self.ranked(question, aspects, pool)
         answer, shown = self.written(question, aspects, ranked)
@@ -180,3 +180,14 @@ class RichRag(Program):
         if (Path(path) / _RANKER).is_dir():
             program.ranker = PointerRanker.load(Path(path) / _RANKER)
         return program
+
+
+def given_aspects(aspects: Sequence[str]) -> list[str]:
+    """Aspects as a user gives them, each once.
+
+    Raises:
+        AspectragError: It is a single string, whose letters would be looked up one by one.
+    """
+    if isinstance(aspects, str):
+        raise AspectragError(f"aspects must be a list of phrases, not the string {aspects!r}")
+    return at_least(0, aspects, "aspects")

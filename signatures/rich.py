@@ -3,8 +3,10 @@
 Source: RichRAG (arXiv 2406.12566), sections 3.2 to 3.4 and 4.1 (annotation).
 """
 
+from typing import Annotated, Any
+
 import dspy
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from .answering import NumberedPassage
 
@@ -27,11 +29,20 @@ class RankPassages(dspy.Signature):
     ranking: list[int] = dspy.OutputField(desc="numbers of the passages, the most useful one first, each once")
 
 
+def _numbers(given: Any) -> Any:
+    """Numbers as models write them: one alone, or in brackets."""
+    given = given if isinstance(given, list) else [given]
+    return [each.strip("[] ") if isinstance(each, str) else each for each in given if each is not None]
+
+
 class CitedSentence(BaseModel):
     """A sentence of an answer, and the passages that it rests on."""
 
+    # Asked for always; a reply that was cut off before them is still of use.
+    model_config = ConfigDict(json_schema_extra={"required": ["sentence", "passages"]})
+
     sentence: str
-    passages: list[int]
+    passages: Annotated[list[int], BeforeValidator(_numbers)] = []
 
 
 class WriteRichAnswer(dspy.Signature):

@@ -4,12 +4,14 @@ Source: RichRAG (arXiv 2406.12566), section 3.4, with the reset rule of its publ
 ``[sub_answers, passages]``: how much of each sub-answer each passage holds, 0 to 1.
 """
 
+from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
-from ..metrics.rouge import rouge_recall
+from ..metrics.rouge import rouge_tokens
 
 Scores = npt.NDArray[np.float64]
 
@@ -17,7 +19,8 @@ Scores = npt.NDArray[np.float64]
 def coverage_scores(sub_answers: Sequence[str], texts: Sequence[str]) -> Scores:
     """How much of each sub-answer each text holds: the best of ROUGE-1, ROUGE-2 and ROUGE-L recall.
 
-    ROUGE-L needs no computing: a common sequence is made of common words, so its recall is never above ROUGE-1's.
+    ROUGE-L needs no computing: a common sequence is made of common words, so its recall is never above ROUGE-1's. Each
+    text is counted once and not once per pair: pools are large.
 
     Returns:
         ``[len(sub_answers), len(texts)]``, 0 to 1.
@@ -26,10 +29,21 @@ def coverage_scores(sub_answers: Sequence[str], texts: Sequence[str]) -> Scores:
         >>> coverage_scores(["cheap coal"], ["Coal is cheap.", "Wind."]).tolist()
         [[1.0, 0.0]]
     """
+    passages = [_counts(text) for text in texts]
     rows = [
-        [max(rouge_recall(text, answer, ("rouge1", "rouge2")).values()) for text in texts] for answer in sub_answers
+        [max(_recall(part, whole) for part, whole in zip(answer, passage, strict=True)) for passage in passages]
+        for answer in map(_counts, sub_answers)
     ]
     return np.array(rows, dtype=np.float64).reshape(len(sub_answers), len(texts))
+
+
+def _counts(text: str) -> tuple[Counter[str], Counter[tuple[str, str]]]:
+    words = rouge_tokens(text)
+    return Counter(words), Counter(pairwise(words))
+
+
+def _recall(reference: Counter, found: Counter) -> float:
+    return (reference & found).total() / reference.total() if reference else 0.0
 
 
 class Coverage:

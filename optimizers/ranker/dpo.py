@@ -176,7 +176,8 @@ class PreferenceRanker(Teleprompter):
         }  # fmt: skip
 
     def _mean_reward(self, network: PointerNetwork, examples: Sequence[RankingExample]) -> float:
-        return fmean(self._reward(each, [greedy(network, each, self.settings.k)])[0] for each in examples)
+        lists = greedy(network, examples, self.settings.k)
+        return fmean(self._reward(each, [order])[0] for each, order in zip(examples, lists, strict=True))
 
     def _pairs(self, reference: PointerNetwork, examples: Sequence[RankingExample]) -> list[Pair]:
         rewarded = self._rewarded(reference, examples)
@@ -210,7 +211,7 @@ class PreferenceRanker(Teleprompter):
 
     def _lists(self, reference: PointerNetwork, example: RankingExample, place: int) -> list[list[int]]:
         k = min(self.settings.k, len(example.pool))
-        lists = [greedy(reference, example, k)]
+        lists = greedy(reference, [example], k)
         generator = torch.Generator().manual_seed(self.settings.seed * 100_003 + place)
         batch = Batch([example.features])
         # A small pool has few lists: no use in waiting for more.

@@ -46,7 +46,8 @@ class RankingExample:
         least = min(passages, max(2, min(passages, most) // 2))
         columns = np.sort(rng.permutation(passages)[: rng.integers(least, min(passages, most) + 1)])
         given = self.features
-        known = rows[rows < len(self.aspects)]
+        # Explored aspects do not belong to single sub-answers: they all stay.
+        known = rows if self.aspects == tuple(self.example.aspects) else np.arange(len(self.aspects))
         return replace(
             self,
             aspects=tuple(self.aspects[row] for row in known),

@@ -26,6 +26,9 @@ from .coverage import silver_list, utilities_along
 from .examples import RankingExample, prepare
 from .training import Report, Settings, fit
 
+# Questions ranked side by side.
+_TOGETHER = 32
+
 
 def supervised_loss(scores: Tensor, worth: Tensor, counts: Tensor) -> Tensor:
     """Hinge and likelihood at each step, averaged over the steps that count.
@@ -225,10 +228,15 @@ def with_ranker(program: RichRag, ranker: PointerRanker) -> RichRag:
 
 def mean_div(network: PointerNetwork, examples: Sequence[RankingExample], k: int) -> float:
     """Mean DIV of the network's greedy lists."""
-    return fmean(each.div(greedy(network, each, k), k) for each in examples)
+    return fmean(each.div(order, k) for each, order in zip(examples, greedy(network, examples, k), strict=True))
 
 
 @torch.inference_mode()
-def greedy(network: PointerNetwork, example: RankingExample, k: int) -> list[int]:
-    """The network's list for a question, as places in its pool."""
-    return network.choose(Batch([example.features]), min(k, len(example.pool)))[0].tolist()
+def greedy(network: PointerNetwork, examples: Sequence[RankingExample], k: int) -> list[list[int]]:
+    """The network's list for each question, as places in its pool."""
+    lists: list[list[int]] = []
+    for first in range(0, len(examples), _TOGETHER):
+        met = examples[first : first + _TOGETHER]
+        chosen = network.choose(Batch([each.features for each in met]), min(k, max(len(each.pool) for each in met)))
+        lists += [row[: len(each.pool)] for row, each in zip(chosen.tolist(), met, strict=True)]
+    return lists

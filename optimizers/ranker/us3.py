@@ -37,4 +37,4 @@ def preference_pairs(rewards: Sequence[float], tau: float, strategy: Strategy = 
         case "all-pairs":
             pairs = [(i, j) if rewards[i] > rewards[j] else (j, i) for i, j in combinations(places, 2)]
     # Rounded, lest .35 - .30 be less than .05.
-    return [(i, j) for i, j in pairs if round(rewards[i] - rewards[j], 9) >= tau]
+    return [(i, j) for i, j in pairs if round(rewards[i] - rewards[j], 9) >= tau and i != j]

@@ -10,34 +10,47 @@ import json_repair
 from dspy.utils.exceptions import AdapterParseError
 
 from ...texts import encodable
+from .citations import joined
 
-_MARK = "[[ ## answer ## ]]"
+_MARK = re.compile(r"\[\[ ## (answer|sentences) ## \]\]")
 _VERDICTS = ("true", "false", "yes", "no")
 _AROUND, _REASON = r"""[*_`"']{0,4}""", r"[ ]{0,9}[.,;:/。，！!\n][^\[]*"
 # More than any output of ours has; reading what is nested deeper takes time that grows with the square of its length.
 _MOST_BRACES = 200
-_VERDICTS = ("true", "false", "yes", "no")
 
 
 def answer_so_far(text: str) -> str:
     r"""The answer within a reply, whole or still being written, as JSON or in DSPy's chat format; empty where none is.
+
+    Of an answer that is written as a list of sentences, the last is held back: its citations may not have come yet.
 
     Example:
         >>> answer_so_far('{"answer": "Two ri')
         'Two ri'
         >>> answer_so_far("[[ ## answer ## ]]\nTwo rivers [1]\n\n[[ ## comp")
         'Two rivers [1]'
+        >>> answer_so_far('{"sentences": [{"sentence": "Two rivers.", "passages": [1]}, {"sentence": "Th')
+        'Two rivers. [1]'
     """
     if text.lstrip().startswith("{"):
-        try:
-            answer = jiter.from_json(text.strip().encode(), partial_mode="trailing-strings").get("answer")
-        except (ValueError, AttributeError):
-            return ""
-        return answer if isinstance(answer, str) else ""
-    if _MARK not in text:
+        reply = _partial(text)
+        answer = reply.get("answer", reply.get("sentences")) if isinstance(reply, dict) else None
+    elif found := _MARK.search(text):
+        # The next mark may have come in half: whatever opens it is held back.
+        answer = text[found.end() :].split("[[ ##", 1)[0].removesuffix("[[").removesuffix("[").strip()
+        answer = _partial(answer) if found[1] == "sentences" else answer
+    else:
         return ""
-    # The next mark may have come in half: whatever opens it is held back.
-    return text.split(_MARK, 1)[1].split("[[", 1)[0].removesuffix("[").strip()
+    if isinstance(answer, list):
+        return joined((each.get("sentence"), each.get("passages")) for each in answer[:-1] if isinstance(each, dict))
+    return answer if isinstance(answer, str) else ""
+
+
+def _partial(text: str) -> Any:
+    try:
+        return jiter.from_json(text.strip().encode(), partial_mode="trailing-strings")
+    except ValueError:
+        return None
 
 
 class _Encodable:

@@ -17,10 +17,9 @@ from ...signatures import (
     BriefAnswerDirectly,
     BriefAnswerFromPassages,
 )
-from ...signatures.rich import CitedSentence
 from ...texts import encodable
 from .adapter import answer_so_far
-from .citations import cited, renumber, unmarked
+from .citations import cited, joined, renumber, unmarked
 from .fallbacks import fall_back
 from .ignorance import is_unknown
 from .passages import fit, merge, numbered
@@ -123,7 +122,7 @@ def answer_from(
 
 def _own_words(text: str) -> str:
     """What can be used of a reply that does not parse: its answer, or its text without the marks of the format."""
-    words = answer_so_far(text) or ("" if text.lstrip().startswith("{") else _MARKS.sub("", text).strip())
+    words = answer_so_far(text) or ("" if text.lstrip().startswith(("{", "[{")) else _MARKS.sub("", text).strip())
     return "" if words in ("None", "null") else words
 
 
@@ -134,17 +133,9 @@ def said(prediction: dspy.Prediction) -> str:
         RejectedOutputError: It is empty.
     """
     if "sentences" in prediction:
-        answer = _joined(prediction.sentences)
+        answer = joined((each.sentence, each.passages) for each in prediction.sentences)
     else:
         answer = encodable(str(prediction.answer or "")).strip()
     if not unmarked(answer):
         raise RejectedOutputError("the answer is empty")
     return cited(answer, prediction.get("citations") or ())
-
-
-def _joined(sentences: Sequence[CitedSentence]) -> str:
-    """The sentences as a text; what a model says again, as small ones do at length, is said once."""
-    texts: dict[str, list[int]] = {}
-    for each in sentences:
-        texts.setdefault(unmarked(encodable(each.sentence)), each.passages)
-    return " ".join(cited(text, passages) for text, passages in texts.items() if text)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...data.passages import Passage
+from ...texts import encodable
 
 # Bounded in every part: a model may write a million digits or blanks, and a pattern must not be slow over them.
 _MARK = re.compile(r"\s?\[([0-9]{1,6}(?:\s{0,2}[,;]\s{0,2}[0-9]{1,6}){0,50})\]")
@@ -75,6 +76,24 @@ def cited(text: str, numbers: Iterable[int]) -> str:
 def unmarked(text: str) -> str:
     """The text without its citations."""
     return _MARK.sub("", text).strip()
+
+
+def joined(sentences: Iterable[tuple[Any, Any]]) -> str:
+    """One text out of sentences and the numbers that each rests on; what is said again is left out.
+
+    Small models repeat themselves at length. A sentence that comes without numbers keeps those in its own text.
+
+    Example:
+        >>> joined([("It is long.", [2]), ("It is deep [1].", []), ("It is long.", [3])])
+        'It is long. [2] It is deep [1].'
+    """
+    texts: dict[str, str] = {}
+    for sentence, numbers in sentences:
+        text = encodable(str(sentence or "")).strip()
+        numbers = [n for n in numbers if isinstance(n, int)] if isinstance(numbers, list) else []
+        if bare := unmarked(text):
+            texts.setdefault(bare, cited(bare, numbers) if numbers else text)
+    return " ".join(texts.values())
 
 
 def citations(answer: str, passages: Sequence[Passage]) -> list[Citation]:

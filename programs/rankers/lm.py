@@ -58,7 +58,9 @@ class LmRanker:
             fall_back("rank", f"{failed.reason}; {len(window)} passages keep the order of the pool")
             return window
         by_id = {candidate.passage.id: candidate for candidate in window}
-        ids = [window[n - 1].passage.id if 1 <= n <= len(window) else f"number {n}" for n in numbers]
+        ids = [
+            window[n - 1].passage.id if 1 <= n <= len(window) else f"\0{n}" for n in numbers
+        ]  # an id that no passage has
         ranked, faults = completed(ids, window, len(window))
         if faults:
             fall_back("rank", f"of {len(window)} passages: {', '.join(faults)}; the rest keeps the order of the pool")

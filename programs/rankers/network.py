@@ -122,7 +122,10 @@ class PointerNetwork(nn.Module):
     def choose(
         self, batch: Batch, k: int, temperature: float = 0.0, generator: torch.Generator | None = None
     ) -> Tensor:
-        """Lists of ``k`` distinct candidates, greedy or sampled, ``[b, k]``; ``k`` at most the smallest pool."""
+        """Lists of distinct candidates, greedy or sampled, ``[b, k]``.
+
+        A greedy list says nothing beyond the size of its pool; where lists are sampled, ``k`` must not exceed any.
+        """
         vectors, bias = self.encode(batch)
         prefix = torch.empty(len(vectors), 0, dtype=torch.long)
         for _ in range(k):

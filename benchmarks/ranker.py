@@ -1,0 +1,177 @@
+"""The list-wise ranker: trained on questions with sub-answers, compared with orders that need no training.
+
+    python benchmarks/ranker.py DATA --work runs/ranker        # killed, it goes on where it was
+
+DATA holds a folder per set with ``tune.jsonl``, ``dev.jsonl`` (questions with sub-questions and their answers) and
+``corpus.jsonl`` (passages). All sets share one hybrid index. The ranker learns from the tune files alone, a fifth of
+which chooses the epoch; the table is of the dev files: DIV of the first ten passages, mean with a 95 % bootstrap
+interval, and differences question by question (paired bootstrap). Aspects are those of the data. ``--save`` writes the
+better ranker of the two objectives (by the held-out fifth) where the package looks for its own.
+"""
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from aspectrag.data.corpus import load_corpus
+from aspectrag.data.faceted import load_faceted
+from aspectrag.data.index import Index, SentenceEncoder, build, open_index
+from aspectrag.data.index.hybrid import reciprocal_rank_fusion
+from aspectrag.lms.artifacts import fetch
+from aspectrag.optimizers.ranker.dpo import PreferenceRanker
+from aspectrag.optimizers.ranker.examples import RankingExample, prepare
+from aspectrag.optimizers.ranker.sft import SupervisedRanker, greedy
+from aspectrag.optimizers.ranker.training import Report, Settings
+from aspectrag.optimizers.ranker.us3 import Strategy
+from aspectrag.programs.rankers.features import Vectors
+from aspectrag.programs.rankers.network import Batch
+from aspectrag.programs.rankers.pointer import SHIPPED, PointerRanker
+from aspectrag.programs.rich_rag import RichRag, RichRagConfig
+from measure import interval, mean_interval, write
+
+SETS = ("freshwiki", "wikiasp", "asqa")
+K = 10
+STRATEGIES: tuple[Strategy, ...] = ("us3", "best-vs-worst", "all-pairs")
+Orders = list[list[int]]
+
+
+def index_of(data: Path, work: Path) -> Index:
+    """All passages in one index, each kept whole."""
+    folder = work / "index"
+    if folder.is_dir():
+        return open_index(folder)
+    corpus = load_corpus([str(data / name / "corpus.jsonl") for name in SETS], record_words=None)
+    return build(corpus, folder, "hybrid", encoder=str(fetch("encoder")), report=print)
+
+
+def fusion(example: RankingExample) -> list[int]:
+    """The pool by reciprocal rank fusion of the lists of all queries."""
+    names = {name for candidate in example.pool for name in candidate.ranks}
+    lists = [
+        sorted((p for p, c in enumerate(example.pool) if name in c.ranks), key=lambda p: example.pool[p].ranks[name])
+        for name in sorted(names)
+    ]
+    scores = reciprocal_rank_fusion(lists)
+    return sorted(scores, key=lambda place: (-scores[place], place))
+
+
+def similarity(example: RankingExample) -> list[int]:
+    """The pool by cosine with the question."""
+    given = example.features
+    return np.argsort(-(given.passages @ given.question), kind="stable").tolist()
+
+
+def length(example: RankingExample) -> list[int]:
+    """The longest passages first: what recall of sub-answers favours, whatever they say."""
+    return np.argsort(-example.features.lengths, kind="stable").tolist()
+
+
+BASELINES: dict[str, Callable[[RankingExample], list[int]]] = {
+    "retrieval": lambda example: list(range(len(example.pool))),
+    "fusion": fusion,
+    "similarity": similarity,
+    "length": length,
+}
+
+
+def difference(better: Sequence[float], worse: Sequence[float]) -> str:
+    """Mean of the paired differences with its 95 % bootstrap interval."""
+    return mean_interval((np.asarray(better) - np.asarray(worse)).tolist())
+
+
+def latency(ranker: PointerRanker, examples: Sequence[RankingExample], index: Index) -> dict[str, Any]:
+    """Milliseconds to rank a pool of 100 whose passages are encoded, with and without encoding the queries."""
+    full = [example for example in examples if len(example.pool) == 100][:50]
+    whole, alone = [], []
+    over = ranker.over(index)
+    for example in full:
+        over.rank(example.example.question, example.aspects, example.pool, K)  # its vectors are there now
+        started = time.perf_counter()
+        over.rank(example.example.question, example.aspects, example.pool, K)
+        whole.append(1000 * (time.perf_counter() - started))
+        started = time.perf_counter()
+        ranker.network.choose(Batch([example.features]), K)
+        alone.append(1000 * (time.perf_counter() - started))
+    return {"pools": len(full), "network_ms": interval(alone), "with_queries_encoded_ms": interval(whole)}
+
+
+def main() -> None:
+    """Train, compare, keep the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--work", type=Path, required=True, help="folder for the index and the trainings")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--save", action="store_true", help="make the better ranker the package's own")
+    args = parser.parse_args()
+    index = index_of(args.data, args.work)
+    program = RichRag(RichRagConfig(k=K), index)
+    train = load_faceted([args.data / name / "tune.jsonl" for name in SETS])
+    vectors = Vectors(SentenceEncoder(fetch("encoder")))
+    kept = args.work / "dev"
+    sets = {
+        name: prepare(
+            program, load_faceted([args.data / name / "dev.jsonl"]), vectors, kept, explored=False, progress=True
+        )
+        for name in SETS
+    }
+    dev = [example for part in sets.values() for example in part]
+
+    reports: dict[str, Report] = {}
+    seconds: dict[str, float] = {}
+    rankers: dict[str, PointerRanker] = {}
+
+    def train_one(name: str, trainer: SupervisedRanker | PreferenceRanker, start: RichRag) -> RichRag:
+        started = time.perf_counter()
+        trained = trainer.compile(start, trainset=train)
+        seconds[name] = round(time.perf_counter() - started, 1)
+        assert trainer.report is not None
+        assert isinstance(trained.ranker, PointerRanker)
+        reports[name], rankers[name] = trainer.report, trained.ranker
+        return trained
+
+    supervised = train_one("sft", SupervisedRanker(args.work / "sft", settings=Settings(k=K, seed=args.seed)), program)
+    for strategy in STRATEGIES:
+        trainer = PreferenceRanker(args.work / f"dpo-{strategy}", strategy=strategy)
+        trainer.settings = Settings(**{**trainer.settings.__dict__, "k": K, "seed": args.seed})
+        train_one(f"dpo {strategy}", trainer, supervised)
+
+    orders: dict[str, Orders] = {name: [order(example) for example in dev] for name, order in BASELINES.items()}
+    orders |= {name: greedy(ranker.network, dev, K) for name, ranker in rankers.items()}
+    scores = {name: [e.div(o, K) for e, o in zip(dev, given, strict=True)] for name, given in orders.items()}
+    rows = []
+    start = 0
+    spans = {}
+    for name, part in sets.items():
+        spans[name] = slice(start, start := start + len(part))
+    for name, values in scores.items():
+        row: dict[str, Any] = {"order": name, "div@10": mean_interval(values)}
+        row |= {part: mean_interval(values[span]) for part, span in spans.items()}
+        against = BASELINES if name in rankers else ()
+        row |= {f"over {other}": difference(values, scores[other]) for other in against}
+        if name.startswith("dpo"):
+            row["over sft"] = difference(values, scores["sft"])
+        rows.append(row)
+    best = max(("sft", "dpo us3"), key=lambda name: reports[name].after)
+    write(
+        "ranker",
+        {
+            "k": K, "seed": args.seed, "train": reports["sft"].examples, "dev": {n: len(p) for n, p in sets.items()},
+            "mean_pool": round(statistics.fmean(len(example.pool) for example in dev), 1),
+            "seconds": seconds, "latency": latency(rankers[best], dev, index), "shipped": best,
+            "reports": {
+                name: {"before": r.before, "after": r.after, "best": r.best, "epochs": len(r.epochs), **r.notes}
+                for name, r in reports.items()
+            },
+        },
+        rows,
+    )  # fmt: skip
+    if args.save:
+        rankers[best].save(SHIPPED)
+
+
+if __name__ == "__main__":
+    main()
