@@ -44,7 +44,7 @@ def _read(path: Path, number: int, line: str) -> dspy.Example | None:
     try:
         record = ujson.loads(line)
         parts = [(part["question"], part["answers"]) for part in record["sub_questions"] if part.get("answers")]
-        if any(isinstance(answers, str) for _, answers in parts):
+        if not all(isinstance(answers, list) for _, answers in parts):
             raise TypeError("answers must be a list")
         parts = [(aspect.strip(), answer) for aspect, (answer, *_) in parts if aspect.strip() and answer.strip()]
         example = dspy.Example(

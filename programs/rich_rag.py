@@ -56,7 +56,7 @@ class RichRagConfig(Config):
     """
 
     k: int = 10
-    per_query: int = 20
+    per_query: int = 30
     pool: int = 100
     search_question: bool = True
     min_aspects: int = 2

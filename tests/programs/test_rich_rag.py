@@ -94,11 +94,11 @@ def pool_of(out):
 def test_each_aspect_is_looked_up_once_and_the_pool_knows_which_found_what(question, aspects, retriever):
     out, calls, _ = run(question, retriever=retriever, settings={"pool": 4}, aspects=aspects)
     assert named(out) == aspects
-    assert retriever.searches == [([question, *(f"{question} {aspect}" for aspect in aspects)], 20)]
+    assert retriever.searches == [([question, *(f"{question} {aspect}" for aspect in aspects)], 30)]
     pool = pool_of(out)
     assert len(pool) == 4
     assert len({record["id"] for record in pool}) == len({record["text"] for record in pool}) == 4
-    found = retriever.search(retriever.queries, 20)
+    found = retriever.search(retriever.queries, 30)
     for record in pool:
         expected = {name for name, passages in zip(["", *aspects], found, strict=False)
                     if record["text"] in {p.text for p in passages}}  # fmt: skip
@@ -142,7 +142,7 @@ def test_the_bare_question_need_not_be_searched():
 def test_numbers_of_passages_are_as_configured():
     found = {a: [Passage(f"{a}{n}", "", f"{a} {n}") for n in range(30)] for a in ("", *ASPECTS)}
     out, _, retriever = run(retriever=EachAspect(found))
-    assert retriever.searches[0][1] == 20
+    assert retriever.searches[0][1] == 30
     assert len(pool_of(out)) == 80
     assert len(out.passages) == 10
     out, _, retriever = run(retriever=EachAspect(found), settings={"k": 3, "per_query": 5, "pool": 7})
