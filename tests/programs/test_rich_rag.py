@@ -143,7 +143,7 @@ def test_numbers_of_passages_are_as_configured():
     found = {a: [Passage(f"{a}{n}", "", f"{a} {n}") for n in range(30)] for a in ("", *ASPECTS)}
     out, _, retriever = run(retriever=EachAspect(found))
     assert retriever.searches[0][1] == 30
-    assert len(pool_of(out)) == 80
+    assert len(pool_of(out)) == 100
     assert len(out.passages) == 10
     out, _, retriever = run(retriever=EachAspect(found), settings={"k": 3, "per_query": 5, "pool": 7})
     assert retriever.searches[0][1] == 5

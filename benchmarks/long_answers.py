@@ -1,0 +1,190 @@
+"""RichRAG with each of its rankers beside its baselines: same questions, same passages, same language model.
+
+    python benchmarks/long_answers.py DATA --index runs/ranker/index --work runs/long    # hours; goes on where it was killed
+    python benchmarks/long_answers.py DATA --index runs/ranker/index --work runs/long --table
+
+DATA holds a folder per set with ``dev.jsonl`` (questions with long answers and sub-answers) and ``corpus.jsonl``. The
+index is that of ``benchmarks/ranker.py``. The embedded model answers eight questions at once, without a
+cache; seconds are those of a question among eight. Aspects are explored once per question, and their cost is counted
+in every row that uses them. DIV is that of the ranked passages, whose sub-answers the ``oracle`` alone knows.
+"""
+
+import argparse
+import random
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import dspy
+import ujson
+from aspectrag.data.faceted import load_faceted
+from aspectrag.data.index import Index, open_index
+from aspectrag.data.passages import Passage
+from aspectrag.lms import load
+from aspectrag.optimizers.metrics.com_rouge import com_rouge
+from aspectrag.optimizers.metrics.div import div
+from aspectrag.optimizers.metrics.rouge import VARIANTS, rouge
+from aspectrag.optimizers.ranker.coverage import coverage_scores
+from aspectrag.optimizers.ranker.oracle import CoverageRanker
+from aspectrag.programs.baselines.direct import Direct
+from aspectrag.programs.baselines.rag import Rag
+from aspectrag.programs.blocks.citations import unmarked
+from aspectrag.programs.config import AnswerConfig
+from aspectrag.programs.program import Program
+from aspectrag.programs.rich_rag import RichRag, RichRagConfig
+from aspectrag.programs.trace import record
+from measure import mean_interval, write
+from tqdm import tqdm
+
+SETS = ("asqa", "freshwiki")
+METHODS = ("direct", "rag", *(f"rich {name}" for name in ("pointer", "retrieval", "similarity", "lm", "oracle")))
+K, MAX_TOKENS = 10, 400
+QUALITY = ("rouge1", "rouge2", "rougeL", "com_rouge1", "com_rouge2", "com_rougeL")
+USAGE = ("lm_calls", "prompt_tokens", "completion_tokens")
+MEASURES = (*QUALITY, "div", "citations", *USAGE, "seconds")
+
+
+def sample(data: Path, name: str, limit: int, seed: int) -> list[dspy.Example]:
+    """The questions of a set, the same for every method."""
+    return random.Random(seed).sample(load_faceted([data / name / "dev.jsonl"]), limit)
+
+
+def program_of(method: str, pool: int, index: Index, questions: list[dspy.Example]) -> Program:
+    """The program of a row; all read ten passages."""
+    if method == "direct":
+        return Direct(AnswerConfig())
+    if method == "rag":
+        return Rag(AnswerConfig(k=K), index)
+    ranker: Any = method.removeprefix("rich ")
+    if ranker == "oracle":
+        knows = CoverageRanker({question.question: question.sub_answers for question in questions})
+        return RichRag(RichRagConfig(k=K, pool=pool), index, knows)
+    return RichRag(RichRagConfig(k=K, pool=pool, ranker=ranker), index)
+
+
+def explored(program: RichRag) -> Callable[[dspy.Example], dict[str, Any]]:
+    """Finds the aspects of a question, and what they cost."""
+
+    def explore(question: dspy.Example) -> dict[str, Any]:
+        started = time.perf_counter()
+        with record(program) as trace:
+            aspects = program.explored(question.question)
+        cost = {**{key: trace.usage[key] for key in USAGE}, "seconds": time.perf_counter() - started}
+        return {"id": question.id, "aspects": aspects, **cost}
+
+    return explore
+
+
+def answered(program: Program, question: dspy.Example, pool: list[Passage], known: dict[str, Any]) -> dict[str, Any]:
+    """One question: what came out, what it scores, and what it cost."""
+    rich = isinstance(program, RichRag)
+    started = time.perf_counter()
+    try:
+        out = program(question=question.question, **({"aspects": known["aspects"]} if rich else {}))
+    except Exception as error:  # a failed question is a result too: it scores nothing
+        return {"id": question.id, "error": f"{type(error).__name__}: {error}", **dict.fromkeys(QUALITY, 0.0)}
+    seconds = time.perf_counter() - started
+    said = unmarked(out.answer)
+    references = question.answers or [" ".join(question.sub_answers)]
+    return {
+        "id": question.id,
+        **{variant: rouge(said, references, variant) for variant in VARIANTS},
+        **{f"com_{variant}": com_rouge(said, question.sub_answers, variant) for variant in VARIANTS},
+        **covered(question, pool, out.passages),
+        **{key: out.usage[key] + (known[key] if rich else 0) for key in USAGE},
+        "seconds": seconds + (known["seconds"] if rich else 0),
+        "citations": len(out.citations),
+        "answer": out.answer,
+        "fallbacks": [f"{fallback.stage}: {fallback.reason}" for fallback in out.fallbacks],
+    }
+
+
+def covered(question: dspy.Example, pool: list[Passage], read: list[Passage]) -> dict[str, float]:
+    """DIV of the passages that were read, against the best list of the pool that all rankers are given."""
+    if not read:
+        return {}
+    union = list({passage.id: passage for passage in [*pool, *read]}.values())
+    places = {passage.id: place for place, passage in enumerate(union)}
+    scores = coverage_scores(question.sub_answers, [passage.contents for passage in union])
+    return {"div": div(scores, [places[passage.id] for passage in read], K)}
+
+
+def run(
+    file: Path, questions: list[dspy.Example], workers: int, work: Callable[[dspy.Example], dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """The records of all questions; those that are not in the file yet are made and written to it."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    done = read_lines(file)
+    left = [question for question in questions if question.id not in {record["id"] for record in done}]
+    with ThreadPoolExecutor(workers) as pool, file.open("a", encoding="utf-8") as out:
+        for result in tqdm(pool.map(work, left), f"{file.parent.name} {file.stem}", len(left)):
+            done.append(result)
+            out.write(ujson.dumps(result, ensure_ascii=False, escape_forward_slashes=False) + "\n")
+            out.flush()
+    return done
+
+
+def read_lines(file: Path) -> list[dict[str, Any]]:
+    """What was written so far; a line that a kill cut short is left out."""
+    if not file.exists():
+        return []
+    lines = file.read_text(encoding="utf-8").split("\n")
+    if lines.pop():
+        file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return [ujson.loads(line) for line in lines]
+
+
+def rows(args: argparse.Namespace) -> list[dict[str, Any]]:
+    """A row per method and set, and one per method over all sets."""
+    table = []
+    for name in [*SETS, "all"]:
+        for method in args.methods:
+            sets = SETS if name == "all" else [name]
+            records = [r for s in sets for r in read_lines(args.work / method.replace(" ", "-") / f"{s}.jsonl")]
+            if records:
+                cells = {m: mean_interval([r[m] for r in records if m in r]) for m in MEASURES}
+                failed = sum("error" in r for r in records)
+                table.append({"set": name, "method": method, "n": len(records), "failed": failed, **cells})
+    return table
+
+
+def main() -> None:
+    """Run what is left, then print and keep the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--index", type=Path, required=True, help="folder of the index that all sets share")
+    parser.add_argument("--work", type=Path, required=True, help="folder for predictions")
+    parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
+    parser.add_argument("--limit", type=int, default=20, help="questions per set")
+    parser.add_argument("--pool", type=int, default=30, help="passages that are ranked")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--workers", type=int, default=8)
+    parser.add_argument("--table", action="store_true", help="only the table of what was answered")
+    args = parser.parse_args()
+    lm = load("embedded", max_tokens=MAX_TOKENS)
+    if not args.table:
+        dspy.configure(lm=lm)  # and not a context: threads see this one
+        dspy.configure_cache(enable_disk_cache=False, enable_memory_cache=False)
+        index = open_index(args.index)
+        sets = {name: sample(args.data, name, args.limit, args.seed) for name in SETS}
+        explorer = RichRag(RichRagConfig(k=K, pool=args.pool), index)
+        aspects, pools = {}, {}
+        for name, questions in sets.items():
+            for known in run(args.work / "aspects" / f"{name}.jsonl", questions, args.workers, explored(explorer)):
+                aspects[known["id"]] = known
+            for question in questions:
+                candidates = explorer.pool(question.question, aspects[question.id]["aspects"])
+                pools[question.id] = [candidate.passage for candidate in candidates]
+        for method in args.methods:
+            program = program_of(method, args.pool, index, [q for questions in sets.values() for q in questions])
+            for name, questions in sets.items():
+                work = lambda q, program=program: answered(program, q, pools[q.id], aspects[q.id])  # noqa: E731
+                run(args.work / method.replace(" ", "-") / f"{name}.jsonl", questions, args.workers, work)
+    settings = {name: getattr(args, name) for name in ("limit", "pool", "seed", "workers")}
+    write("long_answers", {"model": lm.model, "k": K, "max_tokens": MAX_TOKENS, **settings}, rows(args))
+
+
+if __name__ == "__main__":
+    main()
