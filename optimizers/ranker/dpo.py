@@ -31,6 +31,9 @@ from .sft import as_rich_rag, greedy, split, with_ranker
 from .training import Report, Settings, fit
 from .us3 import Strategy, preference_pairs
 
+# How often lists are drawn until enough of them are distinct.
+_ROUNDS = 4
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -213,15 +216,15 @@ class PreferenceRanker(Teleprompter):
         k = min(self.settings.k, len(example.pool))
         lists = greedy(reference, [example], k)
         generator = torch.Generator().manual_seed(self.settings.seed * 100_003 + place)
-        batch = Batch([example.features])
+        batch = Batch([example.features] * self._samples)
         # A small pool has few lists: no use in waiting for more.
-        for _ in range(4 * self._samples):
+        for _ in range(_ROUNDS):
+            with torch.inference_mode():
+                drawn = reference.choose(batch, k, self._temperature, generator).tolist()
+            lists += [each for place, each in enumerate(drawn) if each not in [*lists, *drawn[:place]]]
             if len(lists) > self._samples:
                 break
-            with torch.inference_mode():
-                (sampled,) = reference.choose(batch, k, self._temperature, generator).tolist()
-            if sampled not in lists:
-                lists.append(sampled)
+        lists = lists[: self._samples + 1]
         silver = silver_list(example.scores, k)
         return lists if silver in lists else [*lists, silver]
 

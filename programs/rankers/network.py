@@ -29,8 +29,8 @@ class Batch:
         self.places = torch.stack([_padded(_padded(f.places, n).numpy().T, m).T for f in given])
         self.place = torch.stack([_padded(f.place, m) for f in given])
         self.lengths = torch.stack([_padded(f.lengths, m) for f in given])
-        self.has_aspect = torch.tensor([[i < len(f.aspects) for i in range(n)] for f in given])
-        self.has_passage = torch.tensor([[i < len(f.passages) for i in range(m)] for f in given])
+        self.has_aspect = torch.tensor([[i < len(f.aspects) for i in range(n)] for f in given], dtype=torch.bool)
+        self.has_passage = torch.tensor([[i < len(f.passages) for i in range(m)] for f in given], dtype=torch.bool)
 
 
 class PointerNetwork(nn.Module):
