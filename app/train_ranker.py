@@ -47,9 +47,9 @@ def train_ranker(
     k: Annotated[int, typer.Option("--k", min=2, help="Length of the lists.")] = 10,
     epochs: Annotated[int | None, typer.Option(min=1, show_default="60 for sft, 10 for dpo")] = None,
     patience: Annotated[
-        int | None, typer.Option(min=1, help="Epochs to wait for a better one.", show_default="12 and 3")
+        int | None, typer.Option(min=1, help="Epochs to wait for a better one.", show_default="12 and 4")
     ] = None,
-    learning_rate: Annotated[float | None, typer.Option(show_default="0.0005 and 0.0001")] = None,
+    learning_rate: Annotated[float | None, typer.Option(show_default="0.0005 and 0.00002")] = None,
     seed: Annotated[int, typer.Option(help="Of all that is left to chance.")] = 0,
     limit: Annotated[int | None, typer.Option(min=1, help="Most questions per file.", show_default="all")] = None,
     lm: Lm = None,

@@ -112,7 +112,7 @@ class PreferenceRanker(Teleprompter):
         if tau <= 0:
             raise AspectragError(f"tau must be above 0, not {tau}: lists that earn the same make no pair")
         self.folder = Path(folder)
-        self.settings = settings or Settings(epochs=10, patience=3, learning_rate=1e-4)
+        self.settings = settings or Settings(epochs=10, patience=4, learning_rate=2e-5)
         self.report: Report | None = None
         self._reward = reward or CoverageReward(self.settings.k)
         self._samples, self._temperature, self._tau, self._beta = samples, temperature, tau, beta
@@ -186,11 +186,13 @@ class PreferenceRanker(Teleprompter):
         rewarded = self._rewarded(reference, examples)
         pairs = []
         for place, (lists, rewards) in enumerate(rewarded):
-            for better, worse in preference_pairs(rewards, self._tau, self._strategy):
-                both = torch.tensor([lists[better], lists[worse]])
-                with torch.inference_mode():
-                    known = list_log_probability(reference, Batch([examples[place].features] * 2), both).tolist()
-                pairs.append(Pair(place, tuple(lists[better]), tuple(lists[worse]), (known[0], known[1])))
+            if not (found := preference_pairs(rewards, self._tau, self._strategy)):
+                continue
+            with torch.inference_mode():
+                batch = Batch([examples[place].features] * len(lists))
+                known = list_log_probability(reference, batch, torch.tensor(lists)).tolist()
+            for i, j in found:
+                pairs.append(Pair(place, tuple(lists[i]), tuple(lists[j]), (known[i], known[j])))
         return pairs
 
     def _rewarded(

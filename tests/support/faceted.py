@@ -45,7 +45,7 @@ def passages() -> list[Passage]:
     for topic in TOPICS:
         for aspect in ASPECTS:
             made.append(Passage(f"{topic}-{aspect}-good", "", facts(topic, aspect) + "."))
-            made += [Passage(f"{topic}-{aspect}-{n}", "", f"What about {topic} {aspect} {n}?") for n in range(3)]
+            made += [Passage(f"{topic}-{aspect}-{n}", "", f"{topic} {aspect} as said {n}.") for n in range(6)]
     return made
 
 
@@ -63,4 +63,4 @@ def examples() -> list[dspy.Example]:
 
 
 def program() -> RichRag:
-    return RichRag(RichRagConfig(k=3, per_query=5, pool=20), ListRetriever(passages()))
+    return RichRag(RichRagConfig(k=3, per_query=21, pool=21), ListRetriever(passages()))
