@@ -88,7 +88,9 @@ def train_ranker(
         trainer: Any = SupervisedRanker(folder, encoder=_encoder(encoder), explored=explored)
     else:
         earns = AnswerReward(program) if reward == "answer" else CoverageReward(k)
-        trainer = PreferenceRanker(folder, reward=earns, strategy=pairs, tau=tau, samples=samples, explored=explored)
+        given: dict[str, Any] = {"strategy": pairs, "tau": tau, "samples": samples, "explored": explored}
+        # What the model writes from a list is costly: the best epoch is then chosen by the greedy lists alone.
+        trainer = PreferenceRanker(folder, reward=earns, drawn=0 if reward == "answer" else 8, **given)
     trainer.settings = dataclasses.replace(trainer.settings, **chosen, k=k, seed=seed)
     if explored or reward == "answer":
         model = load(lm, api_base=api_base)

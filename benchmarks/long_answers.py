@@ -1,6 +1,6 @@
 """RichRAG with each of its rankers beside its baselines: same questions, same passages, same language model.
 
-    python benchmarks/long_answers.py DATA --index runs/ranker/index --work runs/long    # hours; goes on where it was killed
+    python benchmarks/long_answers.py DATA --index runs/ranker/index --work runs/long    # hours; can be killed
     python benchmarks/long_answers.py DATA --index runs/ranker/index --work runs/long --table
 
 DATA holds a folder per set with ``dev.jsonl`` (questions with long answers and sub-answers) and ``corpus.jsonl``. The

@@ -36,6 +36,7 @@ def test_wheel_holds_the_packages_and_their_data(wheel):
     assert all(name.startswith(("aspectrag/", "aspectrag-")) for name in names)
     assert {"aspectrag/py.typed", "aspectrag/errors.py", "aspectrag/programs/typed_rag.py"} <= set(names)
     assert {"aspectrag/data/demo/corpus.jsonl", "aspectrag/data/demo/questions.jsonl"} <= set(names)
+    assert "aspectrag/programs/rankers/pointer/model.safetensors" in names
     assert not [name for name in names if "/tests/" in name or "/benchmarks/" in name or "conftest" in name]
 
 

@@ -90,6 +90,9 @@ class PreferenceRanker(Teleprompter):
         tau: Smallest difference of rewards that makes a pair.
         beta: How strongly the trained ranker is kept near the one it started from.
         strategy: Which pairs are made; see :func:`.us3.preference_pairs`.
+        drawn: Lists drawn of each validation question beside the greedy one. The score is the mean reward of all: the
+            objective raises what the ranker's lists earn on the whole, and greedy ones alone are few and noisy. With a
+            reward that costs calls of a model, 0 keeps to the greedy one.
         explored: Whether aspects are explored by the language model in force.
         progress: Whether to show bars.
     """
@@ -105,6 +108,7 @@ class PreferenceRanker(Teleprompter):
         tau: float = 0.02,
         beta: float = 0.1,
         strategy: Strategy = "us3",
+        drawn: int = 8,
         explored: bool = False,
         progress: bool = True,
     ) -> None:
@@ -117,7 +121,7 @@ class PreferenceRanker(Teleprompter):
         self._reward = reward or CoverageReward(self.settings.k)
         self._samples, self._temperature, self._tau, self._beta = samples, temperature, tau, beta
         self._strategy: Strategy = strategy
-        self._explored, self._progress = explored, progress
+        self._drawn, self._explored, self._progress = drawn, explored, progress
 
     def compile(
         self,
@@ -132,7 +136,7 @@ class PreferenceRanker(Teleprompter):
 
         Returns:
             A copy of the program with the trained ranker. What happened is in :attr:`report`; its score is the mean
-            reward of the greedy lists of the validation set.
+            reward of its lists of the validation set.
 
         Raises:
             AspectragError: The program ranks otherwise, no pair can be made, or see :class:`.sft.SupervisedRanker`.
@@ -175,12 +179,15 @@ class PreferenceRanker(Teleprompter):
     def _identity(self) -> dict[str, Any]:
         return {
             "reward": type(self._reward).__name__, "samples": self._samples, "temperature": self._temperature,
-            "tau": self._tau, "beta": self._beta, "strategy": self._strategy,
+            "tau": self._tau, "beta": self._beta, "strategy": self._strategy, "drawn": self._drawn,
         }  # fmt: skip
 
     def _mean_reward(self, network: PointerNetwork, examples: Sequence[RankingExample]) -> float:
         lists = greedy(network, examples, self.settings.k)
-        return fmean(self._reward(each, [order])[0] for each, order in zip(examples, lists, strict=True))
+        return fmean(
+            fmean(self._reward(each, [order, *self._draw(network, each, place, self._drawn)]))
+            for place, (each, order) in enumerate(zip(examples, lists, strict=True))
+        )
 
     def _pairs(self, reference: PointerNetwork, examples: Sequence[RankingExample]) -> list[Pair]:
         rewarded = self._rewarded(reference, examples)
@@ -217,18 +224,26 @@ class PreferenceRanker(Teleprompter):
     def _lists(self, reference: PointerNetwork, example: RankingExample, place: int) -> list[list[int]]:
         k = min(self.settings.k, len(example.pool))
         lists = greedy(reference, [example], k)
-        generator = torch.Generator().manual_seed(self.settings.seed * 100_003 + place)
-        batch = Batch([example.features] * self._samples)
         # A small pool has few lists: no use in waiting for more.
-        for _ in range(_ROUNDS):
-            with torch.inference_mode():
-                drawn = reference.choose(batch, k, self._temperature, generator).tolist()
-            lists += [each for place, each in enumerate(drawn) if each not in [*lists, *drawn[:place]]]
+        for attempt in range(_ROUNDS):
+            drawn = self._draw(reference, example, place, self._samples, attempt)
+            lists += [each for n, each in enumerate(drawn) if each not in [*lists, *drawn[:n]]]
             if len(lists) > self._samples:
                 break
         lists = lists[: self._samples + 1]
         silver = silver_list(example.scores, k)
         return lists if silver in lists else [*lists, silver]
+
+    @torch.inference_mode()
+    def _draw(
+        self, network: PointerNetwork, example: RankingExample, place: int, count: int, attempt: int = 0
+    ) -> list[list[int]]:
+        """Lists sampled from the network; ``place`` and ``attempt`` are the seed, with that of the settings."""
+        if not count:
+            return []
+        generator = torch.Generator().manual_seed((self.settings.seed * 100_003 + place) * _ROUNDS + attempt)
+        batch, k = Batch([example.features] * count), min(self.settings.k, len(example.pool))
+        return network.choose(batch, k, self._temperature, generator).tolist()
 
     def _losses(
         self, network: PointerNetwork, examples: Sequence[RankingExample], pairs: Sequence[Pair], epoch: int

@@ -30,6 +30,9 @@ class Settings:
         clip: Largest norm of a gradient.
         k: Length of the lists.
         seed: Of every choice that is left to chance.
+
+    Raises:
+        AspectragError: A number is not above 0.
     """
 
     epochs: int = 60
@@ -40,6 +43,11 @@ class Settings:
     clip: float = 1.0
     k: int = 10
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "patience", "batch", "learning_rate", "clip", "k"):
+            if getattr(self, name) <= 0:
+                raise AspectragError(f"{name} must be above 0, not {getattr(self, name)}")
 
 
 @dataclass
