@@ -1,6 +1,7 @@
 """Answers and traces in the terminal. Texts of documents and models are shown as they are, never as markup."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pydantic
 from rich.console import Console, Group, RenderableType
@@ -96,7 +97,7 @@ def _head(step: Step, call: Step) -> Text:
 
 def _line(branch: Tree, step: Step) -> None:
     if step.kind == "retrieval" and isinstance(step.inputs, dict):
-        queries = step.inputs.get("queries") or [step.inputs.get("query", "")]
+        queries = step.inputs.get("queries") or [step.inputs.get("query") or _ranking(step.inputs)]
         found = step.outputs if "queries" in step.inputs else [step.outputs]
         for query, passages in zip(queries, found or [[]] * len(queries), strict=False):
             titles = ", ".join(dict.fromkeys(p["title"] or p["id"] for p in passages or []))
@@ -106,6 +107,10 @@ def _line(branch: Tree, step: Step) -> None:
     elif step.kind == "module" and step.outputs is not None:
         for name, value in step.outputs.items():
             branch.add(Text.assemble((f"{name}: ", "dim"), _clip(_short(value))))
+
+
+def _ranking(inputs: dict[str, Any]) -> str:
+    return f"{len(inputs.get('pool', ()))} passages, {inputs.get('ranker')}"
 
 
 def _short(value: object) -> str:
