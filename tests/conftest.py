@@ -1,10 +1,36 @@
 """Every test starts from fresh DSPy settings, an empty cache of its own, and no network."""
 
+import os
 import socket
+import time
 
 import dspy
 import pytest
 from dspy.dsp.utils.settings import DEFAULT_CONFIG, thread_local_overrides
+
+# The embedded model takes a minute a test on slow processors: there the first tests of it must do.
+EMBEDDED_MINUTES = float(os.environ.get("ASPECTRAG_EMBEDDED_MINUTES", "12"))
+_spent = {"embedded": 0.0}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """Keep count of the time that tests of the embedded model take."""
+    started = time.monotonic()
+    try:
+        return (yield)
+    finally:
+        if "embedded" in item.keywords:
+            _spent["embedded"] += time.monotonic() - started
+
+
+def pytest_runtest_setup(item):
+    """Skip tests of the embedded model once they have had their time."""
+    if "embedded" in item.keywords and _spent["embedded"] > 60 * EMBEDDED_MINUTES:
+        pytest.skip(
+            f"the embedded model is slow here: its tests have had their {EMBEDDED_MINUTES:g} minutes "
+            "(ASPECTRAG_EMBEDDED_MINUTES=60 runs more)"
+        )
 
 
 @pytest.fixture(autouse=True)

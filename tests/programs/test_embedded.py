@@ -20,7 +20,6 @@ from aspectrag.programs.baselines.ircot import Ircot
 from aspectrag.programs.baselines.rag import Rag
 from aspectrag.programs.baselines.self_rag import SelfRag, SelfRagConfig
 from aspectrag.programs.han_rag import HanRag, HanRagConfig
-from aspectrag.programs.rich_rag import RichRag, RichRagConfig
 from aspectrag.programs.typed_rag import TypedRag, TypedRagConfig
 
 # Looked for and not imported: the engine keeps OpenVINO from reporting to its makers, and must come first.
@@ -165,26 +164,3 @@ def test_self_rag(lm, index):
     if out.route == "retrieve":
         assert ran.count("judge_relevance") == 3
         assert ran.count("judge_support") == len(out.sub_questions)
-
-
-@pytest.mark.parametrize(
-    ("question", "support", "script"),
-    [
-        ("How can a team improve its collaboration efficiency?", "demo:team", str.isascii),
-        ("怎样才能提高团队协作的效率？", "-zh", lambda text: any("\u4e00" <= char <= "\u9fff" for char in text)),
-    ],
-    ids=["English", "Chinese"],
-)
-def test_rich_rag(lm, index, question, support, script):
-    out, ran = ask(RichRag(RichRagConfig(k=3), index), lm, question)
-    assert ran == ["explore", "write"]
-    aspects = [part.question for part in out.sub_questions]
-    assert 2 <= len(aspects) <= 7
-    assert len(out.passages) == 3
-    assert any(support in passage.id for passage in out.passages)
-    assert script(out.answer)
-    assert all(map(script, aspects))
-    assert out.citations
-    (ranked,) = [step for step in out.trace.walk() if step.name == "rank"]
-    assert ranked.inputs["ranker"] == "PointerRanker"
-    assert 3 < len(ranked.inputs["pool"]) <= 100
