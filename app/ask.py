@@ -21,7 +21,7 @@ from ..programs.trace import Trace, plain, record
 from ..texts import printable
 from .corpora import index_of, say
 from .options import ApiBase, Encoder, Kind, Lm
-from .progress import stages, waiting
+from .progress import load_model, stages
 from .stream import streamed
 from .views.terminal import answer_view, console, trace_view
 
@@ -80,9 +80,7 @@ def ask(
     program = cls(config, retriever)
     if trained and isinstance(program, RichRag):
         program.ranker = PointerRanker.load(trained)
-    if load_now := getattr(model.engine, "load", None):
-        with waiting("loading the language model (converted the first time, about 30 seconds) …", shown=progress):
-            load_now()
+    load_model(model, shown=progress)
     started = time.perf_counter()
     with dspy.context(lm=model, roles=roles()), record(program) as trace:
         try:

@@ -21,7 +21,7 @@ from ..lms import explain, load, roles
 from ..programs.annotation import FacetAnnotator
 from ..programs.blocks.cancelling import watched
 from .options import ApiBase, Lm
-from .progress import waiting
+from .progress import load_model
 from .views.terminal import console, shown
 
 Item = TypeVar("Item")
@@ -87,9 +87,7 @@ def _annotate(questions: list[Question], results: Results, model: dspy.LM, worke
     Raises:
         dspy.LMError: The language model failed several times in a row.
     """
-    if load_now := getattr(model.engine, "load", None):
-        with waiting("loading the language model (converted the first time, about 30 seconds) …"):
-            load_now()
+    load_model(model)
     annotator, own = FacetAnnotator(), roles()
     made_by = own.get("split", model).model
     failures: dict[str, str] = {}

@@ -40,3 +40,10 @@ def waiting(what: str, *, shown: bool = True) -> Iterator[None]:
         return
     with console(stderr=True).status(what):
         yield
+
+
+def load_model(model: dspy.LM, *, shown: bool = True) -> None:
+    """Load a language model that runs in this process, and say so: it takes its time."""
+    if load_now := getattr(model.engine, "load", None):
+        with waiting("loading the language model (converted the first time, about 30 seconds) …", shown=shown):
+            load_now()

@@ -16,7 +16,7 @@ from ..programs.rankers.pointer import PointerRanker
 from ..programs.rich_rag import RichRag, RichRagConfig
 from .corpora import encoder_of, index_of
 from .options import ApiBase, Encoder, Kind, Lm
-from .progress import waiting
+from .progress import load_model
 from .views.terminal import console, shown
 
 
@@ -94,9 +94,7 @@ def train_ranker(
     trainer.settings = dataclasses.replace(trainer.settings, **chosen, k=k, seed=seed)
     if explored or reward == "answer":
         model = load(lm, api_base=api_base)
-        if load_now := getattr(model.engine, "load", None):
-            with waiting("loading the language model …"):
-                load_now()
+        load_model(model)
         dspy.configure(lm=model, roles=roles())
     better = trainer.compile(program, trainset=train, valset=held_out)
     better.ranker.save(out)

@@ -35,7 +35,7 @@ from aspectrag.programs.config import AnswerConfig
 from aspectrag.programs.program import Program
 from aspectrag.programs.rich_rag import RichRag, RichRagConfig
 from aspectrag.programs.trace import record
-from measure import mean_interval, write
+from measure import mean_interval, read_lines, write
 from tqdm import tqdm
 
 SETS = ("asqa", "freshwiki")
@@ -124,16 +124,6 @@ def run(
             out.write(ujson.dumps(result, ensure_ascii=False, escape_forward_slashes=False) + "\n")
             out.flush()
     return done
-
-
-def read_lines(file: Path) -> list[dict[str, Any]]:
-    """What was written so far; a line that a kill cut short is left out."""
-    if not file.exists():
-        return []
-    lines = file.read_text(encoding="utf-8").split("\n")
-    if lines.pop():
-        file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return [ujson.loads(line) for line in lines]
 
 
 def rows(args: argparse.Namespace) -> list[dict[str, Any]]:

@@ -36,7 +36,7 @@ from aspectrag.programs.config import AnswerConfig
 from aspectrag.programs.han_rag import HanRag, HanRagConfig
 from aspectrag.programs.program import Program
 from aspectrag.programs.trace import Trace, plain
-from measure import mean_interval, write
+from measure import mean_interval, read_lines, write
 from tqdm import tqdm
 
 SETS = ("hotpotqa", "2wikimultihopqa", "musique", "compound", "nq")
@@ -93,7 +93,7 @@ def run(method: str, name: str, args: argparse.Namespace) -> None:
     """Answer the questions of a set by a method, those that are not yet answered."""
     file = args.work / "predictions" / method / f"{name}.jsonl"
     file.parent.mkdir(parents=True, exist_ok=True)
-    done = {record["id"] for record in predictions(file)}
+    done = {record["id"] for record in read_lines(file)}
     left = [q for q in questions(args.data, name, args.limit, args.seed) if q["id"] not in done]
     if not left:
         return
@@ -102,17 +102,6 @@ def run(method: str, name: str, args: argparse.Namespace) -> None:
         for record in tqdm(pool.map(lambda q: answer(program, q), left), f"{method} {name}", len(left)):
             out.write(ujson.dumps(record, ensure_ascii=False, escape_forward_slashes=False) + "\n")
             out.flush()
-
-
-def predictions(file: Path) -> list[dict[str, Any]]:
-    """What was answered so far; a line that a kill cut short is left out."""
-    if not file.exists():
-        return []
-    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
-    whole = [line for line in lines if line.endswith("\n")]
-    if len(whole) < len(lines):
-        file.write_text("".join(whole), encoding="utf-8")
-    return [ujson.loads(line) for line in whole]
 
 
 def support(record: dict[str, Any], gold: set[str]) -> dict[str, float]:
@@ -134,7 +123,7 @@ def rows(args: argparse.Namespace) -> list[dict[str, Any]]:
     for name in [*args.sets, "all"]:
         for method in args.methods:
             sets = args.sets if name == "all" else [name]
-            records = [r for s in sets for r in predictions(args.work / "predictions" / method / f"{s}.jsonl")]
+            records = [r for s in sets for r in read_lines(args.work / "predictions" / method / f"{s}.jsonl")]
             if records:
                 records = [{**r, **support(r, gold[r["id"]])} for r in records]
                 cells = {m: mean_interval([r[m] for r in records if m in r]) for m in MEASURES}

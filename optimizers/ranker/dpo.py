@@ -25,9 +25,9 @@ from ...programs.rankers.network import Batch, PointerNetwork
 from ...programs.rankers.pointer import PointerRanker, shipped
 from ...programs.rich_rag import RichRag
 from .coverage import silver_list
-from .examples import RankingExample, prepare
+from .examples import RankingExample, prepare, split
 from .rewards import CoverageReward, Reward
-from .sft import as_rich_rag, greedy, split, with_ranker
+from .sft import as_rich_rag, greedy, with_ranker
 from .training import Report, Settings, fit
 from .us3 import Strategy, preference_pairs
 
@@ -145,10 +145,10 @@ class PreferenceRanker(Teleprompter):
         start = student.ranker or shipped()
         if not isinstance(start, PointerRanker):
             raise AspectragError(f"{type(start).__name__} has no weights to train: start from a PointerRanker")
-        train, held_out = split(trainset, valset, self.settings.seed)
-        given = {"explored": self._explored, "progress": self._progress}
+        vectors = start.vectors
         examples, validation = (
-            prepare(student, part, start.vectors, self.folder / "pools", **given) for part in (train, held_out)
+            prepare(student, part, vectors, self.folder / "pools", explored=self._explored, progress=self._progress)
+            for part in split(trainset, valset, self.settings.seed)
         )
         # Without dropout, lest a list look unlikelier to the ranker than to its own reference.
         network = PointerNetwork(**{**start.network.settings, "dropout": 0.0}).eval()
@@ -162,7 +162,6 @@ class PreferenceRanker(Teleprompter):
             lambda epoch: self._losses(network, examples, pairs, epoch),
             lambda: self._mean_reward(network, validation),
             Report(
-                before=self._mean_reward(network, validation),
                 settings={**asdict(self.settings), **self._identity()},
                 examples={"train": len(examples), "validation": len(validation)},
                 notes={"pairs": len(pairs), "questions_with_pairs": len({pair.question for pair in pairs})},
@@ -174,7 +173,7 @@ class PreferenceRanker(Teleprompter):
             progress=self._progress,
         )  # fmt: skip
         meta = {"trained_by": "dpo", "from": start.meta, "seed": self.settings.seed, "score": self.report.after}
-        return with_ranker(student, PointerRanker(network, start.vectors.encoder, meta))
+        return with_ranker(student, PointerRanker(network, vectors.encoder, meta))
 
     def _identity(self) -> dict[str, Any]:
         return {

@@ -60,6 +60,27 @@ class RankingExample:
         )  # fmt: skip
 
 
+def split(
+    trainset: Sequence[dspy.Example], valset: Sequence[dspy.Example] | None, seed: int
+) -> tuple[list[dspy.Example], list[dspy.Example]]:
+    """The examples to train on, and those to validate on: a fifth of them where no others are given.
+
+    Raises:
+        AspectragError: There are too few.
+    """
+    if valset is not None:
+        train, held_out = list(trainset), list(valset)
+    else:
+        order = np.random.default_rng(seed).permutation(len(trainset)).tolist()
+        count = max(1, len(order) // 5)
+        train, held_out = ([trainset[place] for place in part] for part in (order[count:], order[:count]))
+    if not train or not held_out:
+        raise AspectragError(
+            f"{len(train)} examples to train on, {len(held_out)} to validate on: give at least one each"
+        )
+    return train, held_out
+
+
 def prepare(
     program: RichRag, examples: Sequence[dspy.Example], vectors: Vectors, kept: Path, *, explored: bool, progress: bool
 ) -> list[RankingExample]:

@@ -23,7 +23,7 @@ from ...programs.rankers.network import Batch, PointerNetwork
 from ...programs.rankers.pointer import PointerRanker
 from ...programs.rich_rag import RichRag
 from .coverage import silver_list, utilities_along
-from .examples import RankingExample, prepare
+from .examples import RankingExample, prepare, split
 from .training import Report, Settings, fit
 
 # Questions ranked side by side.
@@ -124,10 +124,10 @@ class SupervisedRanker(Teleprompter):
         """
         student = as_rich_rag(student)
         vectors = Vectors(self._encoder or SentenceEncoder(fetch("encoder", progress=self._progress)))
-        train, held_out = split(trainset, valset, self.settings.seed)
-        kept = self.folder / "pools"
-        given = {"explored": self._explored, "progress": self._progress}
-        examples, validation = (prepare(student, part, vectors, kept, **given) for part in (train, held_out))
+        examples, validation = (
+            prepare(student, part, vectors, self.folder / "pools", explored=self._explored, progress=self._progress)
+            for part in split(trainset, valset, self.settings.seed)
+        )
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.settings.seed)
             network = PointerNetwork(len(examples[0].features.question), **self._network).eval()
@@ -136,7 +136,6 @@ class SupervisedRanker(Teleprompter):
             lambda epoch: self._losses(network, examples, epoch),
             lambda: mean_div(network, validation, self.settings.k),
             Report(
-                before=mean_div(network, validation, self.settings.k),
                 settings={**asdict(self.settings), "disturb": self._disturb, "most": self._most},
                 examples={"train": len(examples), "validation": len(validation)},
             ),
@@ -195,27 +194,6 @@ def as_rich_rag(program: dspy.Module) -> RichRag:
     if not isinstance(program, RichRag):
         raise AspectragError(f"{type(program).__name__} has no list-wise ranker: give a RichRag")
     return program
-
-
-def split(
-    trainset: Sequence[dspy.Example], valset: Sequence[dspy.Example] | None, seed: int
-) -> tuple[list[dspy.Example], list[dspy.Example]]:
-    """The examples to train on, and those to validate on: a fifth of them where no others are given.
-
-    Raises:
-        AspectragError: There are too few.
-    """
-    if valset is not None:
-        train, held_out = list(trainset), list(valset)
-    else:
-        order = np.random.default_rng(seed).permutation(len(trainset)).tolist()
-        count = max(1, len(order) // 5)
-        train, held_out = ([trainset[place] for place in part] for part in (order[count:], order[:count]))
-    if not train or not held_out:
-        raise AspectragError(
-            f"{len(train)} examples to train on, {len(held_out)} to validate on: give at least one each"
-        )
-    return train, held_out
 
 
 def with_ranker(program: RichRag, ranker: PointerRanker) -> RichRag:

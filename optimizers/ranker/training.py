@@ -55,17 +55,17 @@ class Report:
     """What a training did.
 
     Attributes:
-        epochs: Mean loss and validation score of each pass.
-        before: Validation score of what training started from.
-        best: Number of the epoch whose weights were kept, from 1; 0 where none was better than the start.
         settings: How it was trained.
         examples: Questions trained on and validated on.
+        before: Validation score of what training started from.
+        epochs: Mean loss and validation score of each pass.
+        best: Number of the epoch whose weights were kept, from 1; 0 where none was better than the start.
         notes: What else is worth knowing, such as pairs made.
     """
 
-    before: float
     settings: dict[str, Any]
     examples: dict[str, int]
+    before: float = 0.0
     epochs: list[dict[str, float]] = field(default_factory=list)
     best: int = 0
     notes: dict[str, Any] = field(default_factory=dict)
@@ -118,6 +118,8 @@ def fit(
         optimizer.load_state_dict(found["optimizer"])
         best = found["best"]
         report.epochs, report.best, report.before = found["epochs"], found["best_epoch"], found["before"]
+    else:
+        report.before = score()
     bar = tqdm(initial=len(report.epochs), total=settings.epochs, desc="Training", unit="epoch",
                disable=None if progress else True)  # fmt: skip
     with bar, torch.random.fork_rng(devices=[]):
