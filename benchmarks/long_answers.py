@@ -6,7 +6,8 @@
 DATA holds a folder per set with ``dev.jsonl`` (questions with long answers and sub-answers) and ``corpus.jsonl``. The
 index is that of ``benchmarks/ranker.py``. The embedded model answers eight questions at once, without a
 cache; seconds are those of a question among eight. Aspects are explored once per question, and their cost is counted
-in every row that uses them. DIV is that of the ranked passages, whose sub-answers the ``oracle`` alone knows.
+in every row that uses them. DIV is that of the passages read, whose sub-answers the ``oracle`` alone knows. Answers
+stay in the work folder; what they score is kept in ``results/long_answers.jsonl``, and is not computed again.
 """
 
 import argparse
@@ -35,15 +36,16 @@ from aspectrag.programs.config import AnswerConfig
 from aspectrag.programs.program import Program
 from aspectrag.programs.rich_rag import RichRag, RichRagConfig
 from aspectrag.programs.trace import record
-from measure import mean_interval, read_lines, write
+from measure import RESULTS, mean_interval, read_lines, write
 from tqdm import tqdm
 
 SETS = ("asqa", "freshwiki")
 METHODS = ("direct", "rag", *(f"rich {name}" for name in ("pointer", "retrieval", "similarity", "lm", "oracle")))
-K, MAX_TOKENS = 10, 400
+K, MAX_TOKENS = 5, 200
 QUALITY = ("rouge1", "rouge2", "rougeL", "com_rouge1", "com_rouge2", "com_rougeL")
 USAGE = ("lm_calls", "prompt_tokens", "completion_tokens")
 MEASURES = (*QUALITY, "div", "citations", *USAGE, "seconds")
+SCORES = RESULTS / "long_answers.jsonl"
 
 
 def sample(data: Path, name: str, limit: int, seed: int) -> list[dspy.Example]:
@@ -52,7 +54,7 @@ def sample(data: Path, name: str, limit: int, seed: int) -> list[dspy.Example]:
 
 
 def program_of(method: str, pool: int, index: Index, questions: list[dspy.Example]) -> Program:
-    """The program of a row; all read ten passages."""
+    """The program of a row; all read the same number of passages."""
     if method == "direct":
         return Direct(AnswerConfig())
     if method == "rag":
@@ -112,32 +114,57 @@ def covered(question: dspy.Example, pool: list[Passage], read: list[Passage]) ->
 
 
 def run(
-    file: Path, questions: list[dspy.Example], workers: int, work: Callable[[dspy.Example], dict[str, Any]]
+    file: Path, questions: list[dspy.Example], workers: int, work: Callable[[dspy.Example], dict[str, Any]], about: str
 ) -> list[dict[str, Any]]:
-    """The records of all questions; those that are not in the file yet are made and written to it."""
+    """The records of the questions in the order they were given in; each goes to the file as soon as it is made."""
+    with ThreadPoolExecutor(workers) as pool:
+        made = []
+        for record in tqdm(pool.map(work, questions), about, len(questions)):
+            made.append(record)
+            append(file, record)
+    return made
+
+
+def append(file: Path, record: dict[str, Any]) -> None:
+    """Write one record at the end of a file."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    done = read_lines(file)
-    left = [question for question in questions if question.id not in {record["id"] for record in done}]
-    with ThreadPoolExecutor(workers) as pool, file.open("a", encoding="utf-8") as out:
-        for result in tqdm(pool.map(work, left), f"{file.parent.name} {file.stem}", len(left)):
-            done.append(result)
-            out.write(ujson.dumps(result, ensure_ascii=False, escape_forward_slashes=False) + "\n")
-            out.flush()
-    return done
+    with file.open("a", encoding="utf-8") as out:
+        out.write(ujson.dumps(record, ensure_ascii=False, escape_forward_slashes=False) + "\n")
 
 
-def rows(args: argparse.Namespace) -> list[dict[str, Any]]:
+def rows() -> list[dict[str, Any]]:
     """A row per method and set, and one per method over all sets."""
     table = []
+    scores = read_lines(SCORES)
     for name in [*SETS, "all"]:
-        for method in args.methods:
-            sets = SETS if name == "all" else [name]
-            records = [r for s in sets for r in read_lines(args.work / method.replace(" ", "-") / f"{s}.jsonl")]
+        for method in METHODS:
+            records = [r for r in scores if r["method"] == method and name in (r["set"], "all")]
             if records:
                 cells = {m: mean_interval([r[m] for r in records if m in r]) for m in MEASURES}
                 failed = sum("error" in r for r in records)
                 table.append({"set": name, "method": method, "n": len(records), "failed": failed, **cells})
     return table
+
+
+def answer_all(
+    method: str, program: Program, name: str, questions: list[dspy.Example], explorer: RichRag, args: argparse.Namespace
+) -> None:
+    """Answer what has no score yet, eight questions at once."""
+    done = {r["id"] for r in read_lines(SCORES) if (r["method"], r["set"]) == (method, name)}
+    left = [question for question in questions if question.id not in done]
+    file = args.work / "aspects" / f"{name}.jsonl"
+    known = {record["id"]: record for record in read_lines(file)}
+    new = [question for question in left if question.id not in known]
+    known |= {r["id"]: r for r in run(file, new, args.workers, explored(explorer), f"aspects {name}")}
+
+    def work(question: dspy.Example) -> dict[str, Any]:
+        pool = explorer.pool(question.question, known[question.id]["aspects"])
+        record = answered(program, question, [candidate.passage for candidate in pool], known[question.id])
+        numbers = {key: value for key, value in record.items() if key not in ("answer", "fallbacks")}
+        append(SCORES, {"set": name, "method": method, **numbers})
+        return record
+
+    run(args.work / method.replace(" ", "-") / f"{name}.jsonl", left, args.workers, work, f"{method} {name}")
 
 
 def main() -> None:
@@ -148,7 +175,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True, help="folder for predictions")
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
     parser.add_argument("--limit", type=int, default=20, help="questions per set")
-    parser.add_argument("--pool", type=int, default=30, help="passages that are ranked")
+    parser.add_argument("--pool", type=int, default=20, help="passages that are ranked")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=8)
     parser.add_argument("--table", action="store_true", help="only the table of what was answered")
@@ -160,20 +187,12 @@ def main() -> None:
         index = open_index(args.index)
         sets = {name: sample(args.data, name, args.limit, args.seed) for name in SETS}
         explorer = RichRag(RichRagConfig(k=K, pool=args.pool), index)
-        aspects, pools = {}, {}
-        for name, questions in sets.items():
-            for known in run(args.work / "aspects" / f"{name}.jsonl", questions, args.workers, explored(explorer)):
-                aspects[known["id"]] = known
-            for question in questions:
-                candidates = explorer.pool(question.question, aspects[question.id]["aspects"])
-                pools[question.id] = [candidate.passage for candidate in candidates]
         for method in args.methods:
             program = program_of(method, args.pool, index, [q for questions in sets.values() for q in questions])
             for name, questions in sets.items():
-                work = lambda q, program=program: answered(program, q, pools[q.id], aspects[q.id])  # noqa: E731
-                run(args.work / method.replace(" ", "-") / f"{name}.jsonl", questions, args.workers, work)
+                answer_all(method, program, name, questions, explorer, args)
     settings = {name: getattr(args, name) for name in ("limit", "pool", "seed", "workers")}
-    write("long_answers", {"model": lm.model, "k": K, "max_tokens": MAX_TOKENS, **settings}, rows(args))
+    write("long_answers", {"model": lm.model, "k": K, "max_tokens": MAX_TOKENS, **settings}, rows())
 
 
 if __name__ == "__main__":

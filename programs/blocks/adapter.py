@@ -46,6 +46,26 @@ def answer_so_far(text: str) -> str:
     return answer if isinstance(answer, str) else ""
 
 
+def is_cut_off(text: str) -> bool:
+    r"""Whether a reply ends within its JSON, as one does that reached the model's ``max_tokens``.
+
+    Example:
+        >>> is_cut_off('{"sentences": [{"sentence": "Two rivers.", "passages": [1]}, {"sentence": "Th')
+        True
+        >>> is_cut_off('{"answer": "Two rivers."}'), is_cut_off("Two rivers.")
+        (False, False)
+    """
+    found = _MARK.search(text)
+    body = (text[found.end() :] if found else text).strip()
+    if not body.startswith(("{", "[")):
+        return False
+    try:
+        jiter.from_json(body.encode())
+    except ValueError as error:
+        return "EOF" in str(error)
+    return False
+
+
 def _partial(text: str) -> Any:
     try:
         return jiter.from_json(text.strip().encode(), partial_mode="trailing-strings")

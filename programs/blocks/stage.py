@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 
-from .adapter import adapter_for
+from .adapter import adapter_for, answer_so_far, is_cut_off
 from .cancelling import stop_if_cancelled
 
 Accepted = TypeVar("Accepted")
@@ -61,7 +61,8 @@ def call_stage(
     """Call a predictor until ``accept`` takes its output, at most ``attempts`` times.
 
     The first attempt runs with the model's own settings; later ones sample at temperature 1 under a fresh rollout id,
-    since the same request would only bring the same answer, out of the cache.
+    since the same request would only bring the same answer, out of the cache. A long answer that was cut off is not
+    asked for again: what there is of it comes with the error.
 
     Raises:
         StageError: No attempt was accepted; or the prompt exceeds the context window, which is then its cause.
@@ -79,7 +80,12 @@ def call_stage(
             except dspy.ContextWindowExceededError as exc:
                 raise StageError(stage, "the prompt exceeds the context window") from exc
             except AdapterParseError as exc:
-                failure = StageError(stage, "the output does not parse", exc.lm_response or "")
+                text = exc.lm_response or ""
+                cut_off = is_cut_off(text)
+                reason = "the output was cut off at max_tokens" if cut_off else "the output does not parse"
+                failure = StageError(stage, reason, text)
+                if cut_off and answer_so_far(text):
+                    break  # asked again, it would be as long
             except RejectedOutputError as exc:
                 failure = StageError(stage, str(exc))
                 del made[before:]  # optimizers take what is in DSPy's trace for a good example

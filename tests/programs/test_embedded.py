@@ -20,6 +20,7 @@ from aspectrag.programs.baselines.ircot import Ircot
 from aspectrag.programs.baselines.rag import Rag
 from aspectrag.programs.baselines.self_rag import SelfRag, SelfRagConfig
 from aspectrag.programs.han_rag import HanRag, HanRagConfig
+from aspectrag.programs.rich_rag import RichRag, RichRagConfig
 from aspectrag.programs.typed_rag import TypedRag, TypedRagConfig
 
 # Looked for and not imported: the engine keeps OpenVINO from reporting to its makers, and must come first.
@@ -64,6 +65,30 @@ def test_direct(lm):
 def test_rag(lm, index):
     out, _ = ask(Rag(None, index), lm, "Which English engineer designed the Széchenyi Chain Bridge?")
     assert "Clark" in out.answer
+
+
+@pytest.mark.parametrize(
+    ("question", "support", "script"),
+    [
+        ("How can a team improve its collaboration efficiency?", "demo:team", str.isascii),
+        ("怎样才能提高团队协作的效率？", "-zh", lambda text: any("\u4e00" <= char <= "\u9fff" for char in text)),
+    ],
+    ids=["English", "Chinese"],
+)
+def test_rich_rag(lm, index, question, support, script):
+    # A long answer may be cut off: its whole sentences stand.
+    out, ran = ask(RichRag(RichRagConfig(k=3), index), lm.copy(max_tokens=150), question)
+    assert ran == ["explore", "write"]
+    aspects = [part.question for part in out.sub_questions]
+    assert 2 <= len(aspects) <= 7
+    assert len(out.passages) == 3
+    assert any(support in passage.id for passage in out.passages)
+    assert script(out.answer)
+    assert all(map(script, aspects))
+    assert out.citations
+    (ranked,) = [step for step in out.trace.walk() if step.name == "rank"]
+    assert ranked.inputs["ranker"] == "PointerRanker"
+    assert 3 < len(ranked.inputs["pool"]) <= 100
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,8 @@ from aspectrag.data.passages import Passage
 from aspectrag.errors import AspectragError
 from aspectrag.lms.scripted import scripted_lm
 from aspectrag.optimizers.ranker.oracle import CoverageRanker
+from aspectrag.programs.blocks.adapter import StructuredAdapter
+from aspectrag.programs.blocks.citations import unmarked
 from aspectrag.programs.rich_rag import RichRag, RichRagConfig
 from dspy.lm15 import ContextLengthError
 from fakes import ListRetriever, by_fields
@@ -295,6 +297,20 @@ def test_a_writer_that_writes_no_sentences(said, answer, reason):
     assert out.answer == answer
     assert flagged(out) == [("write", reason)]
     assert sum(call.fields == ("sentences",) for call in calls) == 3
+
+
+@pytest.mark.parametrize("end", [", {", ', {"sentence": "Third and l', ', {"sentence": "Third.", "passages": [1'])
+def test_an_answer_that_was_cut_off_stands_with_its_whole_sentences(end):
+    cut = json.dumps({"sentences": SENTENCES}).removesuffix("]}") + end
+
+    def reply(call):
+        return cut if call.fields == ("sentences",) else by_fields(aspects=ASPECTS)(call)
+
+    with dspy.context(adapter=StructuredAdapter()):
+        out, calls, _ = run(reply=reply)
+    assert unmarked(out.answer) == "A team needs tools. Roles should be clear."
+    assert flagged(out) == [("write", "the output was cut off at max_tokens; the model's own words are kept")]
+    assert sum(call.fields == ("sentences",) for call in calls) == 1
 
 
 def test_where_the_prompt_is_too_long_the_best_ranked_passages_are_kept():
