@@ -49,6 +49,10 @@ def train_ranker(
     patience: Annotated[
         int | None, typer.Option(min=1, help="Epochs to wait for a better one.", show_default="12 and 4")
     ] = None,
+    tune_encoder: Annotated[
+        float | None,
+        typer.Option(help="For sft: train the sentence encoder too, at this rate (2e-5 is usual). Slow without a GPU."),
+    ] = None,
     learning_rate: Annotated[float | None, typer.Option(show_default="0.0005 and 0.00002")] = None,
     seed: Annotated[int, typer.Option(help="Of all that is left to chance.")] = 0,
     limit: Annotated[int | None, typer.Option(min=1, help="Most questions per file.", show_default="all")] = None,
@@ -73,6 +77,10 @@ def train_ranker(
         raise AspectragError("say whose passages are ranked: either --index FOLDER or --docs FILES")
     if objective == "sft" and (start or reward != "coverage"):
         raise AspectragError("--start and --reward belong to --objective dpo")
+    if objective == "dpo" and tune_encoder:
+        raise AspectragError("--tune-encoder belongs to --objective sft; dpo keeps the encoder of --start")
+    if tune_encoder is not None and tune_encoder <= 0:
+        raise AspectragError(f"--tune-encoder is a learning rate, such as 2e-5, not {tune_encoder}")
     train, held_out = load_faceted(questions, limit), load_faceted(val, limit) if val else None
     retriever = index_of(index, docs or [], kind, encoder, progress=True)
     chosen = {"epochs": epochs, "patience": patience, "learning_rate": learning_rate}
@@ -82,13 +90,18 @@ def train_ranker(
     from ..optimizers.ranker.dpo import PreferenceRanker
     from ..optimizers.ranker.rewards import AnswerReward, CoverageReward
     from ..optimizers.ranker.sft import SupervisedRanker
+    from ..optimizers.ranker.training import Settings
 
     folder = out / "training"
+    given: dict[str, Any]
     if objective == "sft":
-        trainer: Any = SupervisedRanker(folder, encoder=_encoder(encoder), explored=explored)
+        given = {"most": 16, "tune_encoder": tune_encoder} if tune_encoder else {}
+        trainer: Any = SupervisedRanker(folder, encoder=_encoder(encoder), explored=explored, **given)
+        if tune_encoder:  # each text of a step is encoded with gradients
+            trainer.settings = Settings(epochs=10, patience=3, batch=4)
     else:
         earns = AnswerReward(program) if reward == "answer" else CoverageReward(k)
-        given: dict[str, Any] = {"strategy": pairs, "tau": tau, "samples": samples, "explored": explored}
+        given = {"strategy": pairs, "tau": tau, "samples": samples, "explored": explored}
         # What the model writes from a list is costly: the best epoch is then chosen by the greedy lists alone.
         trainer = PreferenceRanker(folder, reward=earns, drawn=0 if reward == "answer" else 8, **given)
     trainer.settings = dataclasses.replace(trainer.settings, **chosen, k=k, seed=seed)

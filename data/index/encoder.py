@@ -123,7 +123,7 @@ class SentenceEncoder:
     def _encode(self, texts: Sequence[str], prompt: str) -> Vectors:
         with self._lock:
             if self._model is None:
-                self._model = _load(self.folder, self._device)
+                self._model = load_model(self.folder, self._device)
             return self._model.encode(
                 list(map(readable, texts)),
                 prompt=prompt,
@@ -217,7 +217,12 @@ def unit_rows(vectors: Any, count: int, dimension: int | None, who: str) -> Vect
     return np.ascontiguousarray(array / np.where(norms == 0, np.float32(1), norms), dtype=np.float32)
 
 
-def _load(folder: Path, device: str | None) -> Any:
+def load_model(folder: Path, device: str | None = None) -> Any:
+    """The ``SentenceTransformer`` of a folder.
+
+    Raises:
+        AspectragError: It holds none that can be loaded.
+    """
     from .native import load_faiss
 
     load_faiss()  # fixes the order in which torch and faiss are imported

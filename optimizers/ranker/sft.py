@@ -3,7 +3,7 @@
 Source: RichRAG (arXiv 2406.12566), section 3.4, and the losses of its public code.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from statistics import fmean
@@ -23,6 +23,7 @@ from ...programs.rankers.network import Batch, PointerNetwork
 from ...programs.rankers.pointer import PointerRanker
 from ...programs.rich_rag import RichRag
 from .coverage import silver_list, utilities_along
+from .encoder import Joint, TunedEncoder
 from .examples import RankingExample, prepare, split
 from .training import Report, Settings, fit
 
@@ -66,6 +67,9 @@ class SupervisedRanker(Teleprompter):
         settings: How to train.
         disturb: Weight of the loss after random prefixes.
         most: Most candidates of a question per step.
+        tune_encoder: Learning rate at which the encoder, a sentence-transformers model, is trained too; ``None`` leaves
+            it as it is, so that no passage of an index needs to be encoded again. Much slower: take a GPU, or few
+            candidates and small batches. The tuned one is saved beside the ranker.
         explored: Whether aspects are explored by the language model in force, instead of those of the examples.
         network: Settings of the network, such as ``{"width": 256}``.
         progress: Whether to show bars.
@@ -85,6 +89,7 @@ class SupervisedRanker(Teleprompter):
         settings: Settings | None = None,
         disturb: float = 0.5,
         most: int = 64,
+        tune_encoder: float | None = None,
         explored: bool = False,
         network: dict[str, Any] | None = None,
         progress: bool = True,
@@ -95,6 +100,7 @@ class SupervisedRanker(Teleprompter):
         self.report: Report | None = None
         self._encoder = encoder
         self._disturb, self._most, self._explored = disturb, most, explored
+        self._tune_encoder = tune_encoder
         self._network = network or {}
         self._progress = progress
 
@@ -131,29 +137,48 @@ class SupervisedRanker(Teleprompter):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.settings.seed)
             network = PointerNetwork(len(examples[0].features.question), **self._network).eval()
+        tuned = self._tuned(network, vectors.encoder)
+        own = {"disturb": self._disturb, "most": self._most, "tune_encoder": self._tune_encoder}
         self.report = fit(
-            network,
-            lambda epoch: self._losses(network, examples, epoch),
-            lambda: mean_div(network, validation, self.settings.k),
+            tuned or network,
+            lambda epoch: self._losses(network, examples, epoch, tuned.encoder.batch if tuned else _known),
+            lambda: mean_div(
+                network, tuned.encoder.examples(validation) if tuned else validation, self.settings.k
+            ),
             Report(
-                settings={**asdict(self.settings), "disturb": self._disturb, "most": self._most},
+                settings={**asdict(self.settings), **own},
                 examples={"train": len(examples), "validation": len(validation)},
             ),
             self.settings,
             self.folder,
-            {"stage": "sft", "disturb": self._disturb, "most": self._most, "network": network.settings,
+            {"stage": "sft", **own, "network": network.settings, "encoder": str(vectors.encoder.identity),
              "questions": [e.example.question for e in (*examples, *validation)]},
+            groups=tuned.groups() if tuned else None,
             progress=self._progress,
         )  # fmt: skip
+        encoder = tuned.encoder.save(self.folder / "encoder") if tuned else vectors.encoder
         meta = {"trained_by": "sft", "seed": self.settings.seed, "score": self.report.after}
-        return with_ranker(student, PointerRanker(network, vectors.encoder, meta))
+        return with_ranker(student, PointerRanker(network, encoder, meta))
 
-    def _losses(self, network: PointerNetwork, examples: Sequence[RankingExample], epoch: int) -> Iterator[Tensor]:
+    def _tuned(self, network: PointerNetwork, encoder: Encoder) -> Joint | None:
+        if self._tune_encoder is None:
+            return None
+        if not isinstance(encoder, SentenceEncoder):
+            raise AspectragError(f"{encoder.identity.name} has no weights to tune: give a SentenceEncoder")
+        return Joint(network, TunedEncoder(encoder), self._tune_encoder)
+
+    def _losses(
+        self,
+        network: PointerNetwork,
+        examples: Sequence[RankingExample],
+        epoch: int,
+        batch_of: Callable[[Sequence[RankingExample]], Batch],
+    ) -> Iterator[Tensor]:
         rng = np.random.default_rng([self.settings.seed, epoch])
         order = rng.permutation(len(examples))
         for start in range(0, len(order), self.settings.batch):
             met = [examples[place].sample(rng, self._most) for place in order[start : start + self.settings.batch]]
-            batch = Batch([each.features for each in met])
+            batch = batch_of(met)
             vectors, bias = network.encode(batch)
             steps = self.settings.k
             silver = [silver_list(each.scores, steps) for each in met]
@@ -183,6 +208,11 @@ class SupervisedRanker(Teleprompter):
             worth[row, : len(chosen), : along.shape[1]] = torch.from_numpy(along)
             counts[row, list(which)] = 1.0
         return supervised_loss(network.decode(batch, vectors, bias, prefix[:, :-1]), worth, counts)
+
+
+def _known(examples: Sequence[RankingExample]) -> Batch:
+    """A batch of the vectors that the examples came with."""
+    return Batch([each.features for each in examples])
 
 
 def as_rich_rag(program: dspy.Module) -> RichRag:

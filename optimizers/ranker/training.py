@@ -2,17 +2,16 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from tqdm.auto import tqdm
 
 from ...errors import AspectragError
-from ...programs.rankers.network import PointerNetwork
 
 _CHECKPOINT = "checkpoint.pt"
 
@@ -82,7 +81,7 @@ class Report:
 
 
 def fit(
-    network: PointerNetwork,
+    network: nn.Module,
     losses: Callable[[int], Iterator[Tensor]],
     score: Callable[[], float],
     report: Report,
@@ -90,6 +89,7 @@ def fit(
     folder: Path,
     identity: dict[str, Any],
     *,
+    groups: Iterable[dict[str, Any]] | None = None,
     progress: bool,
 ) -> Report:
     """Train until ``epochs`` or ``patience`` is used up; leaves the best weights in ``network``.
@@ -104,6 +104,7 @@ def fit(
         settings: How to train.
         folder: Where checkpoints go.
         identity: What else makes this training another than any other; a checkpoint of another one is refused.
+        groups: Parameters with settings of their own, as optimizers of torch take them; all alike by default.
         progress: Whether to show a bar.
 
     Raises:
@@ -111,7 +112,8 @@ def fit(
     """
     folder.mkdir(parents=True, exist_ok=True)
     key = hashlib.sha256(json.dumps([asdict(settings), identity], sort_keys=True).encode()).hexdigest()
-    optimizer = torch.optim.AdamW(network.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay)
+    trained = network.parameters() if groups is None else groups
+    optimizer = torch.optim.AdamW(trained, lr=settings.learning_rate, weight_decay=settings.weight_decay)
     best = {name: value.clone() for name, value in network.state_dict().items()}
     if found := _resumed(folder, key):
         network.load_state_dict(found["network"])
@@ -142,7 +144,7 @@ def fit(
     return report
 
 
-def _epoch(network: PointerNetwork, losses: Iterator[Tensor], optimizer: torch.optim.Optimizer, clip: float) -> float:
+def _epoch(network: nn.Module, losses: Iterator[Tensor], optimizer: torch.optim.Optimizer, clip: float) -> float:
     total, count = 0.0, 0
     network.train()
     for loss in losses:

@@ -1,6 +1,7 @@
 """The learned ranker: a pointer network over the vectors of a frozen sentence encoder."""
 
 import copy
+import shutil
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import lru_cache
@@ -64,7 +65,7 @@ class PointerRanker:
         return [pool[place].passage.id for place in chosen]
 
     def save(self, folder: str | Path) -> None:
-        """Write ``model.safetensors`` and ``config.json``; a tuned encoder is written beside them by who tuned it."""
+        """Write ``model.safetensors`` and ``config.json``; beside them the encoder, where it is one of a folder."""
         from safetensors.torch import save_file
 
         folder = Path(folder)
@@ -79,6 +80,7 @@ class PointerRanker:
         (folder / "model.tmp").replace(folder / "model.safetensors")
         text = ujson.dumps(config, ensure_ascii=False, escape_forward_slashes=False, indent=2)
         (folder / "config.json").write_text(text + "\n", encoding="utf-8")
+        _keep_encoder(self.vectors.encoder, folder / "encoder")
 
     @classmethod
     def load(cls, folder: str | Path, encoder: Encoder | None = None) -> Self:
@@ -124,6 +126,19 @@ def shipped() -> PointerRanker:
         AspectragError: Its encoder is neither there nor can it be fetched.
     """
     return PointerRanker.load(SHIPPED)
+
+
+def _keep_encoder(encoder: Encoder, folder: Path) -> None:
+    """Copy an encoder that nobody could find again by its name: one that is neither the package's nor the hub's."""
+    found_again = "/" in encoder.identity.name or encoder.identity.name == ARTIFACTS["encoder"].target
+    if not isinstance(encoder, SentenceEncoder) or found_again:
+        shutil.rmtree(folder, ignore_errors=True)  # of the ranker that was saved here before
+    elif encoder.folder.resolve() != folder.resolve():
+        part = folder.with_name("encoder.part")
+        shutil.rmtree(part, ignore_errors=True)
+        shutil.copytree(encoder.folder, part)
+        shutil.rmtree(folder, ignore_errors=True)
+        part.replace(folder)
 
 
 def _encoder(folder: Path, identity: EncoderIdentity) -> Encoder:

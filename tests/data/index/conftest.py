@@ -1,7 +1,6 @@
 """Tiny real models, made on the fly and loaded through the same door as large ones; passages in several scripts."""
 
-import importlib
-
+import models
 import pytest
 from aspectrag.data.passages import Passage
 
@@ -26,42 +25,12 @@ def passages():
     return [Passage(key, title, text) for key, (title, text) in TEXTS.items()]
 
 
-def _tokenizer(texts):
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
-
-    words = sorted({word for text in texts for word, _ in _pre_tokenizer().pre_tokenize_str(text.lower())})
-    vocabulary = {token: i for i, token in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words])}
-    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.Lowercase()
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    return tokenizer
-
-
-def _pre_tokenizer():
-    from tokenizers import pre_tokenizers
-
-    return pre_tokenizers.BertPreTokenizer()
-
-
 def _all_texts():
     return [f"{title} {text}" for title, text in TEXTS.values()] + [" ".join(f"word{i}" for i in range(200))]
 
 
-def _modules():
-    """Releases 5 and 6 of sentence-transformers share this name, which type checkers do not see in 6."""
-    return importlib.import_module("sentence_transformers.models")
-
-
-def make_static_model(folder, seed=0, dimension=24, prompts=None):
-    """A bag-of-words sentence-transformers model: similar texts do get similar vectors."""
-    import numpy as np
-    from sentence_transformers import SentenceTransformer
-
-    tokenizer = _tokenizer(_all_texts())
-    weights = np.random.default_rng(seed).normal(size=(tokenizer.get_vocab_size(), dimension)).astype("float32")
-    module = _modules().StaticEmbedding(tokenizer, embedding_weights=weights)
-    SentenceTransformer(modules=[module], device="cpu", prompts=prompts).save(str(folder), create_model_card=False)
-    return folder
+def make_static_model(folder, **options):
+    return models.make_static_model(folder, _all_texts(), **options)
 
 
 def _bert(folder, architecture, **options):
@@ -70,7 +39,7 @@ def _bert(folder, architecture, **options):
 
     torch.manual_seed(0)
     tokenizer = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=_tokenizer(_all_texts()),
+        tokenizer_object=models.word_tokenizer(_all_texts()),
         unk_token="[UNK]", pad_token="[PAD]", cls_token="[CLS]", sep_token="[SEP]", mask_token="[MASK]",
     )  # fmt: skip
     config = transformers.BertConfig(
@@ -99,8 +68,8 @@ def bert_model(tmp_path_factory):
 
     base = _bert(tmp_path_factory.mktemp("models") / "base", "BertModel")
     folder = base.parent / "tiny-bert"
-    transformer = _modules().Transformer(str(base), max_seq_length=64)
-    SentenceTransformer(modules=[transformer, _modules().Pooling(16)], device="cpu").save(
+    transformer = models.st_modules().Transformer(str(base), max_seq_length=64)
+    SentenceTransformer(modules=[transformer, models.st_modules().Pooling(16)], device="cpu").save(
         str(folder), create_model_card=False
     )
     return folder

@@ -7,6 +7,7 @@ import dspy
 import numpy as np
 import pytest
 import torch
+from aspectrag.data.index.encoder import SentenceEncoder
 from aspectrag.errors import AspectragError
 from aspectrag.lms.scripted import scripted_lm
 from aspectrag.optimizers.ranker import sft, training
@@ -17,9 +18,12 @@ from aspectrag.optimizers.ranker.sft import SupervisedRanker, supervised_loss
 from aspectrag.optimizers.ranker.training import Settings
 from aspectrag.programs.baselines.rag import Rag
 from aspectrag.programs.rankers.features import Vectors
+from aspectrag.programs.rankers.network import PointerNetwork
+from aspectrag.programs.rankers.pointer import PointerRanker
 from aspectrag.programs.rankers.ranker import RetrievalOrder
 from faceted import ASPECTS, WordEncoder, examples, facts, passages, program
 from fakes import ListRetriever, by_fields
+from models import make_static_model
 
 SMALL = {"width": 32, "heads": 2, "dropout": 0.0}
 # The networks are tiny: several threads would only wait for each other.
@@ -304,3 +308,54 @@ def test_dpo_loss_by_hand():
 
 def test_passages_of_the_little_world_are_distinct():
     assert len({p.text for p in passages()}) == len(passages())
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    """A real encoder of sentence-transformers that knows the words of the little world, not what they mean."""
+    texts = [passage.text for passage in passages()] + [f"{e.question} {' '.join(e.sub_answers)}" for e in examples()]
+    return SentenceEncoder(make_static_model(tmp_path_factory.mktemp("models") / "tiny", texts, dimension=16))
+
+
+def test_the_encoder_can_be_trained_too_and_is_saved_beside_the_ranker(tmp_path, encoder):
+    settings = Settings(epochs=3, batch=4, learning_rate=3e-3, k=3)
+
+    def train(folder):
+        made = SupervisedRanker(
+            folder, encoder=encoder, settings=settings, network=SMALL, tune_encoder=1e-2, progress=False
+        )
+        return made.compile(program(), trainset=examples()[:7], valset=examples()[7:]).ranker, made.report
+
+    ranker, report = train(tmp_path / "training")
+    assert report.settings["tune_encoder"] == 1e-2
+    tuned = ranker.vectors.encoder
+    assert not tuned.identity.same_as(encoder.identity)
+    assert not np.allclose(tuned.encode_passages(["coal cost"]), encoder.encode_passages(["coal cost"]))
+    ranker.save(tmp_path / "ranker")
+    loaded = PointerRanker.load(tmp_path / "ranker")
+    assert loaded.vectors.encoder.folder == tmp_path / "ranker" / "encoder"
+    pool = program().pool("What about peat?", ASPECTS)
+    ids = ranker.rank("What about peat?", ASPECTS, pool, 3)
+    assert loaded.rank("What about peat?", ASPECTS, pool, 3) == ids
+    # The score of the kept epoch is that of what was saved.
+    vectors = Vectors(loaded.vectors.encoder)
+    known = prepare(program(), examples()[7:], vectors, tmp_path / "pools", explored=False, progress=False)
+    assert sft.mean_div(loaded.network, known, 3) == pytest.approx(report.after, abs=1e-6)
+    again, _ = train(tmp_path / "other")
+    assert again.vectors.encoder.identity.same_as(tuned.identity)  # weights and all
+
+
+def test_what_has_no_weights_cannot_be_tuned(tmp_path):
+    with pytest.raises(AspectragError, match="words has no weights to tune: give a SentenceEncoder"):
+        trainer(tmp_path, tune_encoder=1e-3).compile(program(), trainset=examples())
+
+
+def test_a_ranker_takes_its_encoder_along_where_no_name_leads_back_to_it(tmp_path, encoder):
+    network = PointerNetwork(16, **SMALL)
+    PointerRanker(network, encoder).save(tmp_path)
+    loaded = PointerRanker.load(tmp_path)
+    assert loaded.vectors.encoder.identity.same_as(encoder.identity)
+    loaded.save(tmp_path)  # onto itself
+    assert PointerRanker.load(tmp_path).vectors.encoder.identity.same_as(encoder.identity)
+    PointerRanker(PointerNetwork(32, **SMALL), WordEncoder()).save(tmp_path)
+    assert not (tmp_path / "encoder").exists()
