@@ -3,7 +3,8 @@
 import base64
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 _SECRET_NAME = re.compile(
     r"(^|[_-])(api[_-]?key|(access|secret|private)[_-]?key|token|secret|password|passwd|authorization|credentials?)$",
@@ -18,12 +19,17 @@ _SECRET_SHAPE = re.compile(
 # Environment variables that hold a key although their names do not show it: options name them.
 SECRET_VARIABLES: set[str] = set()
 _MASK = "***"
+_HINTS = (
+    *(f"{prefix}{mark}" for prefix in ("sk", "pk", "gsk", "xai", "hf", "ghp", "gho") for mark in "-_"),
+    "aiza", "bearer ", "basic ",
+)  # fmt: skip
 
 
 class AspectragError(Exception):
     """Something the user can put right: the message says what is wrong and what to do, in one line."""
 
 
+@lru_cache(4096)
 def is_secret_name(name: str) -> bool:
     """Whether a field or environment variable of this name holds a secret (``max_tokens`` and the like do not).
 
@@ -41,9 +47,22 @@ def redact(text: str, environ: Mapping[str, str] = os.environ) -> str:
         >>> redact("Incorrect API key provided: sk-abcdef123456", {})
         'Incorrect API key provided: ***'
     """
-    for name, value in environ.items():
-        if len(value) >= 8 and (name in SECRET_VARIABLES or is_secret_name(name)):
-            # As it is, and as headers carry it.
-            for form in (value, base64.b64encode(value.encode("utf-8", "replace")).decode().rstrip("=")):
-                text = text.replace(form, _MASK)
-    return _SECRET_SHAPE.sub(_MASK, text)
+    return masked(text, secrets(environ))
+
+
+def secrets(environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+    """The secrets of the environment, as they are and as headers carry them; for whoever masks many texts at once."""
+    found = []
+    for name in environ:
+        if (name in SECRET_VARIABLES or is_secret_name(name)) and len(value := environ.get(name, "")) >= 8:
+            found += [value, base64.b64encode(value.encode("utf-8", "replace")).decode().rstrip("=")]
+    return tuple(found)
+
+
+def masked(text: str, known: Iterable[str]) -> str:
+    """``text`` with known secrets masked, and everything that looks like a key."""
+    for secret in known:
+        text = text.replace(secret, _MASK)
+    low = text.lower()
+    # The pattern is slow over long texts, and nearly none of them holds a beginning of what it finds.
+    return _SECRET_SHAPE.sub(_MASK, text) if any(hint in low for hint in _HINTS) else text

@@ -14,6 +14,8 @@ from .readers.formats import Format
 from .readers.reading import Reading, read
 from .readers.report import ReadReport
 
+# Longer records are cut where nothing else is said: no encoder reads them whole.
+RECORD_WORDS = 512
 _CHUNK_ID = re.compile(r"#\d+$")
 
 
@@ -86,7 +88,7 @@ def stream_corpus(
     *,
     chunk_words: int = 100,
     overlap_words: int = 20,
-    record_words: int | None = 512,
+    record_words: int | None = RECORD_WORDS,
     duplicates: Duplicates = "first",
 ) -> CorpusStream:
     """Prepare to read a corpus passage by passage; arguments and errors as for ``load_corpus``."""
@@ -99,7 +101,7 @@ def load_corpus(
     *,
     chunk_words: int = 100,
     overlap_words: int = 20,
-    record_words: int | None = 512,
+    record_words: int | None = RECORD_WORDS,
     duplicates: Duplicates = "first",
     progress: bool = True,
 ) -> Corpus:

@@ -191,13 +191,7 @@ class Program(dspy.Module):
             AspectragError: The folder is none, is of another class, or its predictors or fields differ; says which.
         """
         folder = Path(path)
-        try:
-            saved, config, state = (
-                ujson.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-                for name in ("manifest", "config", "state")
-            )
-        except (OSError, ValueError) as exc:
-            raise AspectragError(f"{folder} holds no saved program ({exc}): give a folder that save() wrote") from None
+        saved, config, state = (_read(folder, name) for name in ("manifest", "config", "state"))
         try:
             program = cls(cls.config_class(**config), retriever)
         except TypeError as exc:
@@ -240,6 +234,25 @@ class Program(dspy.Module):
         if dspy.settings.track_usage:
             out.set_lm_usage(trace.usage_by_model())
         return out
+
+
+def read_manifest(folder: str | Path) -> dict[str, Any]:
+    """What a saved program says about itself, its class among it.
+
+    Raises:
+        AspectragError: The folder holds none.
+    """
+    return _read(Path(folder), "manifest")
+
+
+def _read(folder: Path, name: str) -> dict[str, Any]:
+    try:
+        record = ujson.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as exc:
+        raise AspectragError(f"{folder} holds no saved program ({exc}): give a folder that save() wrote") from None
+    if not isinstance(record, dict):
+        raise AspectragError(f"{folder} is damaged ({name}.json holds no object): compile it again")
+    return record
 
 
 def _write(path: Path, record: dict[str, Any]) -> None:

@@ -22,12 +22,11 @@ from pathlib import Path
 from typing import Any
 
 import dspy
-import pydantic
 import ujson
 from dspy.utils.callback import ACTIVE_CALL_ID, BaseCallback
 from dspy.utils.usage_tracker import UsageTracker
 
-from ..errors import is_secret_name, redact
+from ..errors import is_secret_name, masked, secrets
 from ..texts import encodable
 
 
@@ -65,8 +64,7 @@ class Step:
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready form, free of secrets."""
-        record = {f.name: plain(getattr(self, f.name)) for f in dataclasses.fields(self) if f.name != "children"}
-        return {**record, "children": [child.to_dict() for child in self.children]}
+        return plain(self)
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> "Step":
@@ -111,7 +109,7 @@ class Trace:
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready form, free of secrets."""
-        return {"usage": self.usage, "steps": [step.to_dict() for step in self.steps]}
+        return {"usage": self.usage, "steps": plain(self.steps)}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> "Trace":
@@ -144,9 +142,8 @@ class Recorder(BaseCallback, UsageTracker):
 
     def name_stages(self, program: dspy.Module) -> None:
         """Let the modules inside ``program`` appear under their attribute names."""
-        for name, module in program.named_sub_modules(dspy.Module):
-            if module is not program:
-                self._names[id(module)] = name.removeprefix("self.")
+        for name, module in _inside(program):
+            self._names.setdefault(id(module), name)
 
     def add(self, step: Step, call_id: str | None = None) -> None:
         """Append a step to the one now running, and keep it open under ``call_id``."""
@@ -193,6 +190,23 @@ class Recorder(BaseCallback, UsageTracker):
             step.cached = False
             for ours, theirs in (("prompt", "prompt_tokens"), ("completion", "completion_tokens")):
                 step.tokens[ours] = step.tokens.get(ours, 0) + int(usage_entry.get(theirs) or 0)
+
+
+def _inside(module: dspy.Module, path: str = "") -> Iterator[tuple[str, dspy.Module]]:
+    """The modules inside a module, by attribute name.
+
+    DSPy's own walk goes through the history of each module too, and that grows with every call.
+    """
+    for name, value in vars(module).items():
+        if name == "history":
+            continue
+        members = {f"[{key}]": item for key, item in value.items()} if isinstance(value, dict) else {"": value}
+        if isinstance(value, (list, tuple)):
+            members = {f"[{place}]": item for place, item in enumerate(value)}
+        for key, item in members.items():
+            if isinstance(item, dspy.Module):
+                yield f"{path}{name}{key}", item
+                yield from _inside(item, f"{path}{name}{key}.")
 
 
 @contextmanager
@@ -267,22 +281,39 @@ def plain(value: Any) -> Any:
         >>> plain({"api_key": "abc", "k": 5})
         {'api_key': '***', 'k': 5}
     """
+    return _plain(value, secrets())  # looked up once: a trace holds thousands of texts
+
+
+def _plain(value: Any, known: tuple[str, ...]) -> Any:
+    # What nearly all is made of comes first: asking for protocols is slow.
+    if isinstance(value, str):
+        return encodable(masked(value, known))
+    if isinstance(value, dict):
+        return _mapping(value, known)
+    if isinstance(value, (list, tuple)):
+        return [_plain(item, known) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)  # JSON has no such numbers
     if value is None or isinstance(value, (bool, int, float)):
         return value
-    if isinstance(value, str):
-        return encodable(redact(value))
-    if isinstance(value, pydantic.BaseModel):
-        return plain(value.model_dump())
-    if isinstance(value, (dspy.Example, dspy.Prediction)):
-        return plain(value.toDict())
-    if hasattr(value, "to_dict"):
-        return plain(value.to_dict())
+    if isinstance(value, Step):
+        return _step(value, known)
+    for way in ("model_dump", "toDict", "to_dict"):  # of pydantic, of DSPy, ours
+        if hasattr(type(value), way):
+            return _plain(getattr(value, way)(), known)
     if isinstance(value, Mapping):
-        return {str(k): "***" if is_secret_name(str(k)) and v else plain(v) for k, v in value.items()}
+        return _mapping(value, known)
     if isinstance(value, (Sequence, set, frozenset)):
-        return [plain(item) for item in value]
+        return [_plain(item, known) for item in value]
     if hasattr(value, "tolist"):  # numpy scalars and arrays
-        return plain(value.tolist())
-    return encodable(redact(str(value)))
+        return _plain(value.tolist(), known)
+    return encodable(masked(str(value), known))
+
+
+def _mapping(value: Mapping[Any, Any], known: tuple[str, ...]) -> dict[str, Any]:
+    return {str(k): "***" if is_secret_name(str(k)) and v else _plain(v, known) for k, v in value.items()}
+
+
+def _step(step: Step, known: tuple[str, ...]) -> dict[str, Any]:
+    record = {f.name: _plain(getattr(step, f.name), known) for f in dataclasses.fields(step) if f.name != "children"}
+    return {**record, "children": [_step(child, known) for child in step.children]}

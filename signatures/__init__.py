@@ -13,6 +13,18 @@ from .answering import (
     BriefAnswerDirectly,
     BriefAnswerFromPassages,
 )
+from .construction import (
+    GradeAnswers,
+    JoinQuestions,
+    RewriteAnswer,
+    WriteEasyQuestion,
+    WriteGradedAnswers,
+)
+from .evaluating import (
+    JudgeCitation,
+    JudgeCoverage,
+    RankAgainstReferences,
+)
 from .han import (
     DecomposeCompound,
     RefineSeedQuestion,
@@ -63,6 +75,10 @@ __all__ = [
     "ExtractExperienceKeywords",
     "GenerateInstructionQueries",
     "GenerateReasonQueries",
+    "GradeAnswers",
+    "JoinQuestions",
+    "JudgeCitation",
+    "JudgeCoverage",
     "JudgeEnding",
     "JudgeRelevance",
     "JudgeRetrieval",
@@ -71,11 +87,15 @@ __all__ = [
     "MediateDebate",
     "NextThought",
     "PlanDebate",
+    "RankAgainstReferences",
     "RankPassages",
     "RatePopularity",
     "RefineSeedQuestion",
+    "RewriteAnswer",
     "RouteQuestion",
     "SelectRelevant",
     "SplitByFacet",
+    "WriteEasyQuestion",
+    "WriteGradedAnswers",
     "WriteRichAnswer",
 ]

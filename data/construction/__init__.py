@@ -1,5 +1,7 @@
-"""Training and test sets made from others: facets of long answers."""
+"""Training and test sets made from others: facets, compound and non-factoid questions, control stages."""
 
 from .facets import FacetError, FacetPart, check_facets
+from .splitting import apart, disjoint, split
+from .stages import STAGES, Stage
 
-__all__ = ["FacetError", "FacetPart", "check_facets"]
+__all__ = ["STAGES", "FacetError", "FacetPart", "Stage", "apart", "check_facets", "disjoint", "split"]

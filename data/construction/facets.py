@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..sentences import half_words, sentence_spans
+from .words import FUNCTION_WORDS, IDEOGRAPH, PARTICLES, STEM, is_content, joined, tokens
 
 LEAST, MOST = 2, 7
 # In words; what is longer describes one answer. Two characters of Chinese or Japanese are a word.
@@ -18,24 +19,9 @@ MOST_WORDS = 12
 _RUN_WORDS, _NEW_WORDS = 3, 2
 # The same in characters, of Chinese and Japanese.
 _NEW_CHARACTERS = 5
-# Shorter beginnings that two words share do not make them forms of one word.
-_STEM = 4
 _CLIP = 60
 
-# Ideographs and katakana, each a token; and those among ideographs and kana that carry grammar alone.
-_IDEOGRAPH = re.compile(r"[\u3005\u30a1-\u30fa\u30fc\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-_HIRAGANA = re.compile(r"[\u3041-\u309f]")
-_PARTICLES = frozenset("的了在和与與及是对對于於之其等中有为為以而或")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
-_ENGLISH = """
-the and for are was were has have had been being its his her hers him she they them their our your you who whom whose
-which what when where why how that this these those with within without from into onto over under about after before
-between during through against among across than then there here but not nor also can could may might must shall should
-will would did does done all any both each few more most other others some such only own same very too out off upon per
-via while because since until either neither
-"""
-_FUNCTION_WORDS: frozenset[str] = frozenset(_ENGLISH.split())
 
 
 class FacetError(ValueError):
@@ -95,7 +81,7 @@ def check_facets(question: str, answer: str, parts: Sequence[FacetPart]) -> None
         raise FacetError(f"{len(parts)} facets, not {LEAST} to {MOST}")
     seen: set[str] = set()
     for number, part in enumerate(parts, 1):
-        key = " ".join(_tokens(part.facet.casefold()))
+        key = " ".join(tokens(part.facet.casefold()))
         if not key:
             raise FacetError(f"facet {number} is blank")
         if not part.sub_answer.strip():
@@ -136,16 +122,16 @@ class _Leaks:
     """What an answer tells and its question does not."""
 
     def __init__(self, question: str, answer: str) -> None:
-        asked = _tokens(question)
+        asked = tokens(question)
         self._asked = {token.casefold() for token in asked}
-        self._question = _joined(asked)
-        self._answer = _joined(_tokens(answer))
+        self._question = joined(asked)
+        self._answer = joined(tokens(answer))
         self._numbers = _numbers(answer) - _numbers(question)
         self._names = {name for name in _names(answer) if self._is_new(name)}
 
     def of(self, facet: str) -> str:
         """The first thing that a facet tells; empty where it tells nothing."""
-        words = _tokens(facet)
+        words = tokens(facet)
         if numbers := _numbers(facet) & self._numbers:
             return min(numbers)
         for word in words:
@@ -153,41 +139,40 @@ class _Leaks:
                 return word
         for start in range(len(words)):
             for end in range(start + 2, len(words) + 1):
-                if _joined(words[start:end]) not in self._answer:
+                if joined(words[start:end]) not in self._answer:
                     break
                 if self._is_copied(words, start, end):
-                    return ("" if _IDEOGRAPH.fullmatch(words[start]) else " ").join(words[start:end])
+                    return ("" if IDEOGRAPH.fullmatch(words[start]) else " ").join(words[start:end])
         return ""
 
     def _is_copied(self, words: Sequence[str], start: int, end: int) -> bool:
         run = [word.casefold() for word in words[start:end]]
         if sum(word in self._names for word in run) > 1:
             return True
-        new = sum(_is_content(word) and self._is_new(word) for word in run)
+        new = sum(is_content(word) and self._is_new(word) for word in run)
         if len(run) >= _RUN_WORDS and new >= _NEW_WORDS:
             return True
         return sum(self._is_new_character(words, place) for place in range(start, end)) >= _NEW_CHARACTERS
 
     def _is_new(self, word: str) -> bool:
         return not any(
-            word == asked
-            or (min(len(word), len(asked)) >= _STEM and (asked.startswith(word) or word.startswith(asked)))
+            word == asked or (min(len(word), len(asked)) >= STEM and (asked.startswith(word) or word.startswith(asked)))
             for asked in self._asked
         )
 
     def _is_new_character(self, words: Sequence[str], place: int) -> bool:
-        if not _IDEOGRAPH.fullmatch(words[place]) or words[place] in _PARTICLES:
+        if not IDEOGRAPH.fullmatch(words[place]) or words[place] in PARTICLES:
             return False
         pairs = (words[place - 1 : place + 1] if place else [], words[place : place + 2])
-        return not any(len(pair) > 1 and _joined(pair) in self._question for pair in pairs)
+        return not any(len(pair) > 1 and joined(pair) in self._question for pair in pairs)
 
 
 def _names(answer: str) -> set[str]:
     """The words that are capitalised wherever they stand, and not only at the beginnings of sentences."""
     capitalised: set[str] = set()
-    common: set[str] = set(_FUNCTION_WORDS)
+    common: set[str] = set(FUNCTION_WORDS)
     for start, end in sentence_spans(answer):
-        for place, word in enumerate(_tokens(answer[start:end])):
+        for place, word in enumerate(tokens(answer[start:end])):
             if word.islower():
                 common.add(word.casefold())
             elif place and len(word) > 1 and any(map(str.isupper, word)):
@@ -195,26 +180,8 @@ def _names(answer: str) -> set[str]:
     return capitalised - common
 
 
-def _tokens(text: str) -> list[str]:
-    """Words as they are written, without punctuation; ideographs and kana one by one."""
-    text = _POSSESSIVE.sub("", unicodedata.normalize("NFKC", text))
-    for single in (_IDEOGRAPH, _HIRAGANA):
-        text = single.sub(r" \g<0> ", text)
-    # Marks belong to the letters they follow: vowels of Hindi and Thai are such.
-    return "".join(char if char.isalnum() or unicodedata.category(char)[0] == "M" else " " for char in text).split()
-
-
-def _joined(tokens: Sequence[str]) -> str:
-    """Tokens such that one run is found within another as text; capitals make no difference."""
-    return f" {' '.join(tokens)} ".casefold()
-
-
 def _numbers(text: str) -> set[str]:
     return {re.sub("[.,]", "", number) for number in _NUMBER.findall(unicodedata.normalize("NFKC", text))}
-
-
-def _is_content(word: str) -> bool:
-    return len(word) > 2 and word not in _FUNCTION_WORDS
 
 
 def _bare(text: str) -> str:

@@ -2,9 +2,10 @@
 
 import json
 import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Protocol
 
 from ...errors import AspectragError
 from ...texts import encodable
@@ -79,6 +80,33 @@ def _question(record: dict[str, Any], where: str) -> Question:
     return Question(str(identity), question, answer, record | {"id": identity})
 
 
+class Asked(Protocol):
+    """What a result is asked for: it has an id, and a record that the result extends."""
+
+    @property
+    def id(self) -> str:
+        """Its id as text."""
+        ...
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """Its record, the id in it."""
+        ...
+
+
+@dataclass(frozen=True)
+class Task:
+    """A record that is no question with a long answer: a passage, or questions to be joined.
+
+    Attributes:
+        id: Its id as text.
+        record: The record, the id in it.
+    """
+
+    id: str
+    record: dict[str, Any]
+
+
 class Results:
     r"""A file of records, one for each question that is done.
 
@@ -99,16 +127,26 @@ class Results:
         ['1']
     """
 
-    def __init__(self, path: Path, questions: list[Question], key: str) -> None:
+    def __init__(
+        self,
+        path: Path,
+        questions: Sequence[Asked],
+        key: str,
+        same: Sequence[str] = ("question", "answers"),
+        *,
+        outdated: Literal["refuse", "drop"] = "refuse",
+    ) -> None:
         """Open the file; where there is none, the first record makes it.
 
         Args:
             path: The file.
             questions: All questions that it may hold, in the order that it shall have.
             key: A key that every result has.
+            same: Fields by which a result is known to be one for the record as it stands.
+            outdated: What becomes of results for other records, which an earlier step may have changed.
 
         Raises:
-            AspectragError: It holds something else than results for these questions.
+            AspectragError: It holds something else than results, or refuses those for other records.
             OSError: It cannot be read or written.
         """
         self.path = path
@@ -116,19 +154,23 @@ class Results:
         self.done: dict[str, dict[str, Any]] = {}
         written = path.read_bytes() if path.exists() else b""
         whole = written[: written.rfind(b"\n") + 1]
-        for number, line in enumerate(whole.split(b"\n")[:-1], 1):
+        lines = whole.split(b"\n")[:-1]
+        for number, line in enumerate(lines, 1):
             record = _parsed(line, f"{path}, line {number}")
             identity = str(record.get("id"))
             asked = questions[self._order[identity]].record if identity in self._order else {}
-            if key not in record or any(record.get(part) != asked.get(part, "") for part in ("question", "answers")):
+            if key in record and all(record.get(part) == asked.get(part, "") for part in same):
+                self.done[identity] = record
+            elif key not in record or outdated == "refuse":
                 raise AspectragError(
                     f"{path}, line {number} is no result for a question of this set as it stands: give another file"
                 )
-            self.done[identity] = record
-        if len(whole) < len(written):
+        if len(self.done) < len(lines):
+            write_records(path, self.done.values())
+        elif len(whole) < len(written):
             os.truncate(path, len(whole))
 
-    def add(self, question: Question, results: dict[str, Any]) -> None:
+    def add(self, question: Asked, results: Mapping[str, Any]) -> None:
         """Write what came out for a question, beside all that its record has."""
         record = {**question.record, **results}
         with self.path.open("ab", buffering=0) as file:
@@ -140,10 +182,16 @@ class Results:
         if list(self.done) == (ordered := sorted(self.done, key=self._order.__getitem__)):
             return
         self.done = {identity: self.done[identity] for identity in ordered}
-        temporary = self.path.with_name(self.path.name + ".tmp")
-        temporary.write_bytes(b"".join(map(_line, self.done.values())))
-        temporary.replace(self.path)
+        write_records(self.path, self.done.values())
 
 
-def _line(record: dict[str, Any]) -> bytes:
+def write_records(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
+    """Write a file of records, one per line, whole or not at all."""
+    temporary = path.with_name(path.name + ".tmp")
+    with temporary.open("wb") as file:
+        file.writelines(map(_line, records))
+    temporary.replace(path)
+
+
+def _line(record: Mapping[str, Any]) -> bytes:
     return (encodable(json.dumps(record, ensure_ascii=False)) + "\n").encode()

@@ -1,1 +1,1 @@
-"""The metrics: pure functions of a prediction and what was expected, one file each."""
+"""The metrics, one file each, by name in the registry: pure functions, and three that ask a judge."""

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
+from .metric import Metric
 from .normalisation import normalise
+from .reading import against, answers_of
 
 
 def accuracy(prediction: str, answers: Sequence[str]) -> float:
@@ -17,3 +19,6 @@ def accuracy(prediction: str, answers: Sequence[str]) -> float:
     """
     said = normalise(prediction)
     return float(any((gold in said) if (gold := normalise(answer)) else not said for answer in answers))
+
+
+METRIC = Metric("acc", "the answer contains one of the right ones", against(answers_of, accuracy))

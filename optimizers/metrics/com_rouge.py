@@ -1,8 +1,11 @@
 """Com-ROUGE: how much of each sub-answer a long answer covers."""
 
 from collections.abc import Sequence
+from functools import partial
 
-from .rouge import Variant, rouge_recall, rouge_tokens
+from .metric import Metric
+from .reading import against, sub_answers_of
+from .rouge import VARIANTS, Variant, rouge_recall, rouge_tokens
 
 
 def com_rouge(prediction: str, sub_answers: Sequence[str], variant: Variant) -> float:
@@ -21,3 +24,13 @@ def com_rouge(prediction: str, sub_answers: Sequence[str], variant: Variant) -> 
     covered = [rouge_recall(prediction, answer, [variant])[variant] for answer in sub_answers]
     total = sum(lengths)
     return sum(n * share for n, share in zip(lengths, covered, strict=True)) / total if total else 0.0
+
+
+METRICS = tuple(
+    Metric(
+        f"com_{variant}",
+        f"how much of each sub-answer the answer holds, longer ones counting more (recall of {variant})",
+        against(sub_answers_of, partial(com_rouge, variant=variant)),
+    )
+    for variant in VARIANTS
+)

@@ -3,7 +3,11 @@
 from collections.abc import Sequence
 from statistics import fmean
 
+import dspy
+
 from .accuracy import accuracy
+from .metric import Metric
+from .reading import against, answers_of, parts_answers
 
 SEPARATOR = "&&"
 
@@ -32,3 +36,12 @@ def parts_of(answer: str) -> list[list[str]]:
         [['1651'], ['Rachael']]
     """
     return [[part.strip()] for part in answer.split(SEPARATOR)]
+
+
+def _asked(example: dspy.Example) -> list[list[str]]:
+    """The answers of what was asked: of the sub-questions, else the parts of the first joined answer."""
+    joined = [answer for answer in answers_of(example) if SEPARATOR in answer]
+    return parts_answers(example) or (parts_of(joined[0]) if joined else [])
+
+
+METRIC = Metric("compound_acc", "how many of the things asked the answer contains", against(_asked, compound_accuracy))

@@ -2,10 +2,16 @@
 
 from collections.abc import Sequence
 
-from ..ranker.coverage import Scores, list_worth, silver_list
+import dspy
+
+from ..ranker.coverage import Scores, coverage_scores, list_worth, silver_list
+from .metric import Metric
+from .reading import passages_of, sub_answers_of
+
+DEFAULT_K = 10
 
 
-def div(scores: Scores, order: Sequence[int], k: int = 10) -> float:
+def div(scores: Scores, order: Sequence[int], k: int = DEFAULT_K) -> float:
     """Worth of the first ``k`` passages of an order, divided by that of the silver list.
 
     Source: RichRAG (arXiv 2406.12566), section 3.4 and its public code ("RANK DIV"). The silver list is made greedily,
@@ -24,3 +30,21 @@ def div(scores: Scores, order: Sequence[int], k: int = 10) -> float:
     """
     best = list_worth(scores, silver_list(scores, k))
     return list_worth(scores, list(order)[:k]) / best if best > 0 else 1.0
+
+
+def div_at(k: int) -> Metric:
+    """DIV of the passages that an answer was written from, in their order, against the best order of the same ones.
+
+    The pool they were chosen from is not known to a finished run. So this says how well a program orders what it reads
+    and not what it should have found; only ranks over the same passages compare. An answer that read nothing has none.
+    """
+
+    def score(example: dspy.Example, prediction: dspy.Prediction) -> float | None:
+        sub_answers, passages = sub_answers_of(example), passages_of(prediction)
+        if not sub_answers or not passages:
+            return None
+        scores = coverage_scores(sub_answers, [passage.contents for passage in passages])
+        return div(scores, range(len(passages)), k)
+
+    name = "div" if k == DEFAULT_K else f"div@{k}"
+    return Metric(name, f"order of the first {k} passages read, by the sub-answers they cover, beside the best", score)

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
+from .metric import Metric
 from .normalisation import normalise
+from .reading import against, answers_of
 
 
 def exact_match(prediction: str, answers: Sequence[str]) -> float:
@@ -16,3 +18,6 @@ def exact_match(prediction: str, answers: Sequence[str]) -> float:
     """
     said = normalise(prediction)
     return float(any(said == normalise(answer) for answer in answers))
+
+
+METRIC = Metric("em", "the answer is one of the right ones, word for word", against(answers_of, exact_match))

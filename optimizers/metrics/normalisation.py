@@ -3,6 +3,8 @@
 import re
 import unicodedata
 
+# HotpotQA (Yang et al., EMNLP 2018), official evaluation: answers that are right or wrong, never half.
+VERDICTS = frozenset({"yes", "no", "noanswer"})
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 # Ideographs and kana are written without blanks: each character is a token.
 _WIDE = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")

@@ -20,6 +20,7 @@ from dspy.teleprompt import Teleprompter
 from torch import Tensor
 from tqdm.auto import tqdm
 
+from ...data.growing import GrowingFile
 from ...errors import AspectragError
 from ...programs.rankers.network import Batch, PointerNetwork
 from ...programs.rankers.pointer import PointerRanker, shipped
@@ -205,19 +206,17 @@ class PreferenceRanker(Teleprompter):
         self, reference: PointerNetwork, examples: Sequence[RankingExample]
     ) -> list[tuple[list[list[int]], list[float]]]:
         """Per question its lists, the anchor first, and what they earned; read back where they were rewarded before."""
-        file = self.folder / f"lists-{type(self._reward).__name__}.jsonl"
-        known = _read(file)
+        file = GrowingFile(self.folder / f"lists-{type(self._reward).__name__}.jsonl")
+        known = {record["key"]: record["rewards"] for record in file}
         rewarded = []
         bar = tqdm(examples, "Rewards", unit="question", disable=None if self._progress else True)
-        with file.open("a", encoding="utf-8") as out:
-            for place, example in enumerate(bar):
-                lists = self._lists(reference, example, place)
-                key = ujson.dumps([example.example.question, lists])
-                if key not in known:
-                    known[key] = self._reward(example, lists)
-                    out.write(ujson.dumps({"key": key, "rewards": known[key]}) + "\n")
-                    out.flush()
-                rewarded.append((lists, known[key]))
+        for place, example in enumerate(bar):
+            lists = self._lists(reference, example, place)
+            key = ujson.dumps([example.example.question, lists])
+            if key not in known:
+                known[key] = self._reward(example, lists)
+                file.add({"key": key, "rewards": known[key]})
+            rewarded.append((lists, known[key]))
         return rewarded
 
     def _lists(self, reference: PointerNetwork, example: RankingExample, place: int) -> list[list[int]]:
@@ -262,13 +261,3 @@ class PreferenceRanker(Teleprompter):
 def _together(lists: Sequence[Sequence[int]]) -> Tensor:
     longest = max(map(len, lists))
     return torch.tensor([[*each, *[-1] * (longest - len(each))] for each in lists])
-
-
-def _read(file: Path) -> dict[str, list[float]]:
-    if not file.is_file():
-        return {}
-    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
-    whole = [line for line in lines if line.endswith("\n")]
-    if len(whole) < len(lines):  # a kill cut the last one short
-        file.write_text("".join(whole), encoding="utf-8")
-    return {record["key"]: record["rewards"] for record in map(ujson.loads, whole)}

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 
+import datasets
 import dspy
 import pytest
 from aspectrag.app import cli, data
@@ -313,3 +314,105 @@ def test_help_says_what_a_set_is(capsys):
     said = capsys.readouterr().out
     assert '"question"' in said
     assert "annotate" in said
+
+
+@pytest.fixture
+def call(capsys):
+    def run(*arguments):
+        code = cli.run(["data", *map(str, arguments)])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def rivers(monkeypatch):
+    """A hub that has three questions of MuSiQue in each split."""
+
+    def load_dataset(path, config=None, *, split):
+        paragraph = {"idx": 0, "title": "Alda", "paragraph_text": f"A river ({split}).", "is_supporting": True}
+        part = {"question": "Which?", "answer": "Alda", "paragraph_support_idx": 0}
+        record = {
+            "paragraphs": [paragraph],
+            "question_decomposition": [part, part],
+            "answer": "Alda",
+            "answerable": True,
+        }
+        return [
+            {**record, "id": f"2hop__{split}{n}", "question": f"Which river is [bold]{n}[/bold]?"} for n in range(3)
+        ]
+
+    monkeypatch.setattr(datasets, "load_dataset", load_dataset)
+
+
+def test_benchmarks_are_listed(call, rivers):
+    code, said, err = call("list", "--json")
+    assert (code, err) == (0, "")
+    by_name = {row["name"]: row for row in map(json.loads, said.splitlines())}
+    assert len(by_name) == 18
+    assert by_name["demo"]["here"] == "comes with the package"
+    assert by_name["musique"] | {"about": ""} == {
+        "name": "musique",
+        "about": "",
+        "licence": "CC BY 4.0",
+        "categories": ["type", "hops"],
+        "here": "on the hub",
+    }
+    assert by_name["nf-cats"]["here"] == "give its files"
+    table = call("list")[1]
+    assert "wiki-nfqa" in table
+    assert "CC BY-SA 4.0" in table
+
+
+def test_a_benchmark_is_fetched_once_and_then_found_by_its_name(call, rivers, monkeypatch):
+    code, said, _ = call("fetch", "musique")
+    assert code == 0
+    assert said.endswith("musique: 3 tune, 3 dev, 2 passages\n")
+    monkeypatch.setattr(datasets, "load_dataset", None)  # from here on there is no hub
+    code, said, _ = call("show", "musique", "--json")
+    shown = json.loads(said)
+    assert code == 0
+    assert shown["questions"] == 3
+    assert shown["categories"] == {"type": {"2hop": 3}, "hops": {"2": 3}}
+    assert shown["source"].endswith("benchmarks/musique/dev.jsonl")
+    assert shown["corpus"].endswith("benchmarks/musique/corpus.jsonl")
+    listed = map(json.loads, call("list", "--json")[1].splitlines())
+    assert {row["name"]: row["here"] for row in listed}["musique"] == "fetched"
+    code, _, err = call("fetch", "musique")
+    assert code == 1
+    assert "is not empty: remove it" in one_line(err)
+
+
+def test_a_fetched_folder_can_be_taken_elsewhere(call, rivers, tmp_path):
+    assert call("fetch", "musique", "--out", tmp_path / "musique")[0] == 0
+    code, said, _ = call("show", "musique", "--questions", tmp_path / "musique", "--split", "tune", "--limit", 2)
+    assert code == 0
+    assert "2hop 2" in said
+    assert "Which river is [bold]" in said  # texts are no markup
+    assert "steps" in said
+
+
+def test_the_demo_is_shown_without_a_network(call, monkeypatch):
+    monkeypatch.setattr(datasets, "load_dataset", None)
+    code, said, err = call("show", "demo")
+    assert (code, err) == (0, "")
+    assert "single-step 21, straightforward 4, compound 4, complex 3" in said
+
+
+def test_what_cannot_be_had_is_one_line(call, monkeypatch, tmp_path):
+    def unreachable(*_, **__):
+        raise ConnectionError("unreachable")
+
+    monkeypatch.setattr(datasets, "load_dataset", unreachable)
+    for arguments, words in [
+        (("show", "musique"), "aspectrag data fetch musique"),
+        (("fetch", "musique"), "could not be had from the hub"),
+        (("fetch", "nf-cats"), "get it from github.com/Lurunchik/NF-CATS"),
+        (("show", "musik"), "did you mean 'musique'"),
+        (("show", "musique", "--split", "test"), "choose tune or dev"),
+        (("show", "musique", "--questions", tmp_path / "none"), "does not exist"),
+    ]:
+        code, said, err = call(*arguments)
+        assert (code, said) == (1, "")
+        assert words in one_line(err)

@@ -7,7 +7,7 @@ import pytest
 from aspectrag.optimizers.metrics.accuracy import accuracy
 from aspectrag.optimizers.metrics.exact_match import exact_match
 from aspectrag.optimizers.metrics.f1 import f1
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 # Words that often meet, so that equal, overlapping and contained texts all come up.
@@ -99,8 +99,17 @@ def squad(prediction: str, answers: Sequence[str]) -> tuple[float, float]:
     return best
 
 
+@settings(max_examples=1000)
 @given(ASCII, st.lists(ASCII, max_size=3))
 def test_ascii_scores_are_those_published(prediction, answers):
     em, overlap = squad(prediction, answers)
     assert exact_match(prediction, answers) == em
-    assert f1(prediction, answers) == pytest.approx(overlap)
+    assert f1(prediction, answers) == pytest.approx(overlap, abs=1e-9)
+
+
+@pytest.mark.parametrize("answer", ["A", "The", "a.", "", "?"])
+def test_an_answer_that_normalises_to_nothing_is_no_answer_that_everything_matches(answer):
+    for metric in (exact_match, f1, accuracy):
+        assert metric("Vistula", [answer]) == 0
+        assert metric("Vistula", [answer, "Vistula"]) == 1
+        assert metric("the", [answer]) == 1  # nothing is left of either side

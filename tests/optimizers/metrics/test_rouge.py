@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from aspectrag.optimizers.metrics.rouge import VARIANTS, rouge, rouge_recall, rouge_tokens
+from aspectrag.optimizers.metrics.rouge import VARIANTS, rouge, rouge_lsum, rouge_recall, rouge_tokens
 from hypothesis import given
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
@@ -105,3 +105,33 @@ def test_f1_is_symmetrical_and_bounded(one, other, variant):
     assert 0 <= score <= 1
     assert rouge(one, [other, one], variant) >= score
     assert rouge(one, [one], variant) == (len(rouge_tokens(one)) >= (2 if variant == "rouge2" else 1))
+
+
+def test_summaries_equal_the_usual_implementation_where_each_line_is_a_sentence():
+    scorer, draw, scored = RougeScorer(["rougeLsum"], use_stemmer=False), random.Random(1), 0
+    plain = [word for word in WORDS if not word.endswith((".", "?"))]
+
+    def text():
+        return "\n".join(" ".join(draw.choices(plain, k=draw.randrange(7))) for _ in range(draw.randrange(1, 5)))
+
+    for _ in range(1000):
+        prediction, reference = text(), text()
+        expected = scorer.score(reference, prediction)["rougeLsum"].fmeasure
+        assert rouge_lsum(prediction, [reference]) == pytest.approx(expected, abs=1e-9)
+        scored += 0 < expected < 1
+    assert scored > 500
+
+
+@pytest.mark.parametrize("text", SENTENCES.values(), ids=SENTENCES)
+def test_of_summaries_the_order_of_sentences_does_not_count(text):
+    other = "2 4 6 8. "
+    assert rouge_lsum(text, [text]) == 1
+    assert rouge_lsum(f"{other}{text}", [f"{text} {other}"]) == 1
+
+
+def test_summaries_by_hand():
+    # Each sentence of the reference takes the words of it that any sentence of the prediction has in that order.
+    said, reference = "Coal is cheap. Wind is clean.", "Wind is cheap."
+    assert rouge_lsum(said, [reference]) == pytest.approx(2 * (3 / 6) * (3 / 3) / (3 / 6 + 1))
+    assert rouge_lsum("", ["Wind."]) == rouge_lsum("Wind.", []) == rouge_lsum("?!", ["?!"]) == 0
+    assert rouge_lsum("Wind.", ["Coal.", "Wind."]) == 1

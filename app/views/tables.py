@@ -1,0 +1,93 @@
+"""Runs and comparisons as tables in the terminal."""
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ...optimizers.evaluation.comparison import Row
+from ...optimizers.evaluation.run import Run
+from ...optimizers.evaluation.scoring import ALL, groups, means
+from ...optimizers.evaluation.statistics import Difference
+from .terminal import shown
+
+_MOST_FAILURES = 5
+# Below it a difference is printed as one that chance alone seldom makes.
+_SIGNIFICANT = 0.05
+
+
+def run_view(runs: Sequence[Run]) -> RenderableType:
+    """A table of all columns by run, and one per category of the first column."""
+    scored = [run.scored() for run in runs]
+    overall = [means(each) for each in scored]
+    columns = list(dict.fromkeys(column for each in overall for column in each))
+    table = _table("metric", [run.path.name for run in runs])
+    table.add_row("questions", *(f"{run.metrics['answered']} of {run.metrics['questions']}" for run in runs))
+    for column in columns:
+        table.add_row(shown(column), *(str(each[column]) if column in each else "" for each in overall))
+    parts: list[RenderableType] = [table]
+    if columns:
+        split = _table(f"{columns[0]} by category", [run.path.name for run in runs])
+        grouped = [groups(each) for each in scored]
+        for key in dict.fromkeys(key for each in grouped for key in each if key != (ALL, ALL)):
+            cells = [means(each[key]).get(columns[0]) if key in each else None for each in grouped]
+            if any(cells):
+                count = max(cell.n for cell in cells if cell)
+                split.add_row(shown(f"{key[0]} {key[1]} ({count})"), *(str(cell) if cell else "" for cell in cells))
+        if split.row_count:
+            parts.append(split)
+    return Group(*parts)
+
+
+def failures_view(run: Run) -> RenderableType:
+    """Which questions failed, and why; nothing where none did."""
+    failed = run.metrics["failed"]
+    lines = [Text(shown(f"! {run.path.name}, {each['id']}: {each['error']}"), "yellow") for each in failed]
+    more = len(lines) - _MOST_FAILURES
+    if more > 0:
+        lines = [*lines[:_MOST_FAILURES], Text(f"! and {more} more: see metrics.json", "yellow")]
+    return Group(*lines)
+
+
+def comparison_view(runs: Sequence[Run], rows: Sequence[Row], by: str | None = None) -> RenderableType:
+    """Means of all runs, and differences to the first: over all questions, or for each value of a category."""
+    table = Table(title_justify="left", box=None, pad_edge=False)
+    if by:
+        table.add_column(shown(by))
+    table.add_column("metric")
+    table.add_column("n", justify="right")
+    for place, run in enumerate(runs):
+        table.add_column(shown(run.name), no_wrap=True)
+        if place:
+            table.add_column("difference", no_wrap=True)
+            table.add_column("p", justify="right")
+    for row in rows:
+        if row.category != (by or ALL):
+            continue
+        cells: list[str | Text] = [shown(row.value)] if by else []
+        cells += [shown(row.column), str(row.means[0].n)]
+        for mean, difference in zip(row.means, row.differences, strict=True):
+            cells.append(f"{mean}".split(" ")[0])
+            if difference is not None:
+                cells += [_signed(difference), _p(difference)]
+        table.add_row(*cells)
+    return table
+
+
+def _table(first: str, names: Sequence[str]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column(first)
+    for name in names:
+        table.add_column(shown(name), no_wrap=True)
+    return table
+
+
+def _signed(difference: Difference) -> str:
+    text = str(difference)
+    return text if text.startswith("-") else f"+{text}"
+
+
+def _p(difference: Difference) -> Text:
+    text = "< 0.001" if difference.p < 0.001 else f"{difference.p:.3f}"
+    return Text(text, "bold" if difference.p < _SIGNIFICANT else "")

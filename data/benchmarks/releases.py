@@ -1,0 +1,54 @@
+"""What official releases wrap their records in, told apart by its keys."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ...errors import AspectragError
+
+# Ours first, then as others name them, in the order in which they are looked for.
+SPLITS = {"tune": ("tune", "train", "training"), "dev": ("dev", "validation", "valid", "val", "test")}
+
+
+def unwrapped(document: Any, split: str, where: str) -> Iterator[Any]:
+    """Yield the records of a JSON document.
+
+    A list is its records. ``{"data": [...]}`` (SQuAD) and ``{"Data": [...]}`` (TriviaQA) hold a list, articles with
+    paragraphs are taken apart into questions; ``{"train": {id: record}, "dev": ...}`` (ASQA) holds all splits.
+
+    Raises:
+        AspectragError: It is none of these.
+
+    Example:
+        >>> list(unwrapped({"train": {}, "dev": {"7": {"question": "Why?"}}}, "dev", "a.json"))
+        [{'question': 'Why?', 'id': '7'}]
+    """
+    if isinstance(document, Mapping):
+        document = _inner(document, split, where)
+    for record in document:
+        if isinstance(record, Mapping) and isinstance(record.get("paragraphs"), list) and "question" not in record:
+            yield from _questions(record, where)
+        else:
+            yield record
+
+
+def _inner(document: Mapping[str, Any], split: str, where: str) -> list[Any]:
+    for name in ("data", "Data"):
+        if isinstance(document.get(name), list):
+            return document[name]
+    names = {name for aliases in SPLITS.values() for name in aliases}
+    if document and all(name in names for name in document):
+        name = next((alias for alias in SPLITS[split] if alias in document), None)
+        if name is None:
+            raise AspectragError(f"{where} has no split {split}: it has {', '.join(document)}")
+        held = document[name]
+        return held if isinstance(held, list) else [{**record, "id": key} for key, record in held.items()]
+    return [document]  # a file of one record
+
+
+def _questions(article: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
+    try:
+        for paragraph in article["paragraphs"]:
+            for asked in paragraph["qas"]:
+                yield {"title": article.get("title", ""), "context": paragraph["context"], **asked}
+    except (KeyError, TypeError):
+        raise AspectragError(f"{where}: an article of it is none with paragraphs, each with context and qas") from None

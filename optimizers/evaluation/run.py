@@ -1,0 +1,119 @@
+"""A run as it lies in its folder: questions, answers and, once it is scored, the scores."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import dspy
+import ujson
+
+from ...data.growing import GrowingFile
+from ...errors import AspectragError
+from ...programs.trace import Trace
+from .folder import read_config, read_json, trace_name
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What one question scored.
+
+    Attributes:
+        id: Of the question.
+        scores: By column; columns that do not apply to the question are not there.
+        categories: The question's values of the benchmark's categories, as text.
+        error: Why it failed; ``None`` where it was answered.
+    """
+
+    id: str
+    scores: dict[str, float]
+    categories: dict[str, str] = field(default_factory=dict)
+    error: str | None = None
+
+
+class Run:
+    """A run, finished or not.
+
+    Args:
+        path: Its folder.
+
+    Raises:
+        AspectragError: The folder holds none.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.config = read_config(path)
+        self.manifest = read_json(path / "manifest.json")
+
+    @property
+    def name(self) -> str:
+        """The name of its method's folder, with that of the folder around it."""
+        return f"{self.path.resolve().parent.name}/{self.path.resolve().name}"
+
+    @cached_property
+    def questions(self) -> list[dspy.Example]:
+        """What is asked, in order."""
+        lines = (self.path / "questions.jsonl").read_text(encoding="utf-8").split("\n")
+        return [dspy.Example(**ujson.loads(line)).with_inputs("question") for line in lines if line]
+
+    def answers(self) -> Iterator[tuple[dspy.Example, dict[str, Any]]]:
+        """Questions with their records, in the order of the questions; those not asked yet are left out.
+
+        A question that was asked again counts as it ended last.
+        """
+        # Offsets and not records: ten thousand answers with their passages need not be in memory at once.
+        places = self._places()
+        with (self.path / "predictions.jsonl").open("rb") as file:
+            for question in self.questions:
+                if question.id in places:
+                    file.seek(places[question.id])
+                    yield question, json.loads(file.readline())
+
+    def _places(self) -> dict[str, int]:
+        GrowingFile(self.path / "predictions.jsonl")  # drops what a kill cut short
+        places, place = {}, 0
+        try:
+            with (self.path / "predictions.jsonl").open("rb") as file:
+                for line in file:
+                    places[json.loads(line)["id"]] = place
+                    place += len(line)
+        except FileNotFoundError:
+            raise AspectragError(f"{self.path}: no question was answered yet: run 'aspectrag eval' again") from None
+        except (ValueError, KeyError) as error:
+            raise AspectragError(f"{self.path}/predictions.jsonl is damaged ({error}): remove the folder") from None
+        return places
+
+    def trace(self, id: str) -> Trace | None:
+        """Every step of a question; ``None`` where it was not kept."""
+        file = self.path / "traces" / trace_name(id)
+        return Trace.from_dict(read_json(file)) if file.is_file() else None
+
+    def scored(self) -> list[Scored]:
+        """What each question scored.
+
+        Raises:
+            AspectragError: The run is not scored yet.
+        """
+        if not (self.path / "scores.jsonl").is_file():
+            raise AspectragError(f"{self.path} is not finished: run the same 'aspectrag eval' again")
+        return [Scored(**record) for record in GrowingFile(self.path / "scores.jsonl")]
+
+    @cached_property
+    def metrics(self) -> dict[str, Any]:
+        """The content of ``metrics.json``."""
+        return read_json(self.path / "metrics.json")
+
+
+def runs_of(path: Path) -> list[Run]:
+    """The runs that a folder is or holds, in the order of their names.
+
+    Raises:
+        AspectragError: There is none.
+    """
+    found = [path] if (path / "manifest.json").is_file() else sorted(p.parent for p in path.glob("*/manifest.json"))
+    if not found:
+        raise AspectragError(f"{path} holds no run: give a folder that 'aspectrag eval' made")
+    return [Run(folder) for folder in found]

@@ -1,0 +1,184 @@
+"""Asking many questions of several programs, so that nothing is lost and nothing is paid for twice."""
+
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import dspy
+from dspy.utils.exceptions import (
+    LMAuthError,
+    LMBillingError,
+    LMConfigurationError,
+    LMInvalidRequestError,
+    LMUnexpectedError,
+    LMUnsupportedFeatureError,
+)
+from filelock import FileLock, Timeout
+from tqdm.auto import tqdm
+
+from ...errors import AspectragError
+from ...programs.program import Program
+from ...programs.trace import record
+from .cache import run_cache, scope
+from .folder import RunFolder, now
+from .ledger import Ledger
+from .pool import as_they_come
+from .records import answered, failed
+
+# So many failed questions in a row, and the server is held to be gone: the others would fail as well.
+_PATIENCE = 5
+# Reasons that do not pass; all others may, such as a gateway's page in place of an answer.
+_FINAL = (
+    LMAuthError, LMBillingError, LMConfigurationError, LMInvalidRequestError, LMUnexpectedError,
+    LMUnsupportedFeatureError,
+)  # fmt: skip
+# Seconds before what failed is asked again.
+_PAUSES = (5.0, 30.0)
+_CACHE = "cache"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A program, and the folder that its answers go to."""
+
+    program: Program
+    folder: RunFolder
+    ledger: Ledger
+
+
+Task = tuple[Job, dspy.Example]
+
+
+def ask_all(
+    programs: Mapping[str, Program],
+    questions: Sequence[dspy.Example],
+    out: Path,
+    configs: Mapping[str, Mapping[str, Any]],
+    *,
+    workers: int = 8,
+    progress: bool = True,
+) -> None:
+    """Ask every question of every program, by the language model in force; what is in the folder already is not asked.
+
+    Each program has a run folder of its own name below ``out``. A question that fails is a result too: its error is
+    written down, and the others go on. Where the reason may pass, as with a server that is busy or slow, it is asked
+    again at the end, and any other when the run is run again. Answers of the language model are cached in
+    ``out`` until all is done, apart from every other run, so that calls, tokens and seconds are those of this one.
+
+    Args:
+        programs: By name.
+        questions: With ``id`` and ``question``; ids are unique.
+        out: Where the runs go.
+        configs: What each run is, by the name of its program; see :class:`.folder.RunFolder`.
+        workers: Questions that are under way at once, over all programs.
+        progress: Whether to show a bar.
+
+    Raises:
+        AspectragError: Two questions have one id, or a folder cannot be used.
+        dspy.LMError: The language model failed several times in a row; what was answered is kept.
+        OSError: A record cannot be written, as on a full disk; what was written before is kept.
+        KeyboardInterrupt: The user stopped it; what was answered is kept.
+    """
+    ids = [question.id for question in questions]
+    if len(set(ids)) < len(ids):
+        twice = next(id for place, id in enumerate(ids) if id in ids[:place])
+        raise AspectragError(f"two questions have the id {twice!r}: ids must be unique")
+    if not questions:
+        raise AspectragError("there is no question to ask")
+    with alone(out), run_cache(out / _CACHE):
+        jobs = _opened(programs, questions, out, configs)
+        left = [(job, question) for question in questions for job in jobs if question.id not in job.folder.answered]
+        _ask(left, workers, progress, len(jobs) * len(questions))
+        for job in jobs:
+            job.folder.update({"finished": now(), "failed": len(ids) - len(job.folder.answered)})
+        shutil.rmtree(out / _CACHE, ignore_errors=True)
+
+
+def _opened(
+    programs: Mapping[str, Program],
+    questions: Sequence[dspy.Example],
+    out: Path,
+    configs: Mapping[str, Mapping[str, Any]],
+) -> list[Job]:
+    folders = [RunFolder(out / name, configs[name], questions) for name in programs]
+    return [
+        Job(program, folder, Ledger(folder.calls)) for program, folder in zip(programs.values(), folders, strict=True)
+    ]
+
+
+@contextmanager
+def alone(out: Path) -> Iterator[None]:
+    """Hold the folder, so that no other process writes into it.
+
+    Raises:
+        AspectragError: Another one does.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(out / ".lock", timeout=0):
+            yield
+    except Timeout:
+        raise AspectragError(f"{out}: another process is writing into this folder: give another --out") from None
+
+
+def _ask(left: Sequence[Task], workers: int, progress: bool, total: int) -> None:
+    """Ask, and ask again what a passing reason kept from being answered, each time after a longer pause."""
+    bar = tqdm(
+        total=total, initial=total - len(left), desc="asking", unit="question", disable=None if progress else True
+    )
+    with bar:
+        for pause in (0.0, *_PAUSES):
+            if pause and left:
+                bar.set_description(f"{len(left)} failed for now; asked again in {pause:.0f} s")
+                time.sleep(pause)
+                bar.set_description("asking again")
+            left = _round(left, workers, bar, counted=not pause)
+
+
+def _round(left: Sequence[Task], workers: int, bar: tqdm, *, counted: bool) -> list[Task]:
+    """Ask everything once, at most ``workers`` at once; returns what may be worth asking again."""
+    again: list[Task] = []
+    in_a_row = 0
+    with closing(as_they_come(_answer, left, workers, finish=True)) as outcomes:
+        try:
+            for task, error in outcomes:
+                bar.update(counted)
+                if isinstance(error, dspy.LMError) and not isinstance(error, _FINAL):
+                    again.append(task)
+                in_a_row = in_a_row + 1 if isinstance(error, dspy.LMError) else 0
+                if in_a_row == _PATIENCE and isinstance(error, dspy.LMError):
+                    raise error
+        except KeyboardInterrupt:
+            bar.set_description("waiting for the calls under way; Ctrl-C again stops at once")
+            raise
+    return again
+
+
+def _answer(task: Task) -> Exception | None:
+    """Ask one question; the answer, or what went wrong, is written down by the thread that has it."""
+    job, question = task
+    recorder = job.ledger.recorder(question.id)
+    started = time.perf_counter()
+    # DSPy's own history would keep every prompt in memory.
+    watching = dspy.context(
+        callbacks=[*dspy.settings.callbacks, recorder], usage_tracker=recorder, disable_history=True
+    )
+    with watching, scope(job.folder.path.name, question.id):
+        with record() as trace:
+            try:
+                result, error = job.program(question=question.question), None
+            except CancelledError:  # the user stopped it: that is no answer, and no failure
+                raise
+            except Exception as raised:
+                result, error = None, raised
+        seconds = time.perf_counter() - started
+    if result is not None:
+        job.folder.add(answered(question.id, result, trace, seconds), trace)
+    elif error is not None:
+        job.folder.add(failed(question.id, error, trace, seconds), trace)
+    return error

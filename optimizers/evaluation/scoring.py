@@ -1,0 +1,180 @@
+"""From answers to tables: what each question scored, the means with their intervals, and the same per category."""
+
+import csv
+import io
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict
+from typing import Any
+from urllib.parse import quote
+
+import dspy
+from tqdm.auto import tqdm
+
+from ...data.growing import GrowingFile
+from ...errors import AspectragError
+from ..metrics.metric import Metric
+from .folder import dumped, write
+from .pool import as_they_come
+from .records import prediction_of
+from .run import Run, Scored
+from .statistics import mean_of
+
+ALL = "all"
+
+
+def score(
+    run: Run,
+    metrics: Sequence[Metric],
+    categories: Sequence[str] = (),
+    *,
+    workers: int = 8,
+    progress: bool = True,
+) -> list[Scored]:
+    """Score every answer of a run and write its tables: ``scores.jsonl``, ``metrics.json``, ``by_category.csv``,
+    ``run.trec``.
+
+    A question that failed scores 0 in every metric of which more is better, and is left out of all others; the means
+    without it are given too. What a judge said is kept, and not asked again.
+
+    Args:
+        run: The run.
+        metrics: What is measured; those that are judged ask the model in force.
+        categories: Fields of the questions, or of their ``meta``, that tables are split by.
+        workers: Answers that are judged at once.
+        progress: Whether to show a bar for judging.
+
+    Raises:
+        AspectragError: A metric cannot score an answer.
+        dspy.LMError: The judge cannot be reached; what it said before is kept.
+    """  # noqa: D205 - the names of the files need the room
+    judged = _judged(run, [metric for metric in metrics if metric.judged], workers, progress)
+    pure = [metric for metric in metrics if not metric.judged]
+    scored, trec = [], []
+    for question, record in run.answers():
+        own = {
+            category: str(value) for category in categories if (value := _value(question, category)) not in ("", None)
+        }
+        prediction = prediction_of(record)
+        failed = record["error"] is not None
+        scores: dict[str, float] = {}
+        for metric in pure:
+            columns = _columns(metric, question, prediction)
+            if failed:
+                columns = dict.fromkeys(columns, 0.0) if metric.better == "higher" else {}
+            scores |= columns
+        for metric, said in judged.items():
+            columns = said.get(question.id, {})
+            if failed:  # the share of judgements that failed is not what failed here
+                columns = {column: 0.0 for column in metric.gives or (metric.name,) if not column.endswith("_failed")}
+            scores |= columns
+        scored.append(Scored(question.id, scores, own, record["error"]))
+        trec += [
+            # Readers sort by the score: the retriever's need not fall where the lists of several queries are merged.
+            f"{quote(question.id)} Q0 {quote(p.id)} {rank} {1 / rank:.6f} {quote(run.path.name)}\n"
+            for rank, p in enumerate(prediction.passages, 1)
+        ]
+    write(run.path / "scores.jsonl", "".join(f"{dumped(asdict(each))}\n" for each in scored))
+    write(run.path / "run.trec", "".join(trec))
+    write(run.path / "metrics.json", dumped(summary(scored, len(run.questions)), indent=2) + "\n")
+    write(run.path / "by_category.csv", _csv(by_category(scored)))
+    return scored
+
+
+def _columns(metric: Metric, question: dspy.Example, prediction: dspy.Prediction) -> dict[str, float]:
+    try:
+        return metric.columns(question, prediction)
+    except dspy.LMError:
+        raise
+    except Exception as error:
+        raise AspectragError(
+            f"the metric {metric.name} cannot score {question.id!r} ({type(error).__name__}: {error})"
+        ) from error
+
+
+def _judged(
+    run: Run, metrics: Sequence[Metric], workers: int, progress: bool
+) -> dict[Metric, dict[str, dict[str, float]]]:
+    """Columns by metric and question; only what was not judged before asks the model."""
+    file = GrowingFile(run.path / "judgements.jsonl")
+    known: dict[Metric, dict[str, dict[str, float]]] = {metric: {} for metric in metrics}
+    if not metrics:
+        return known
+    by_name = {metric.name: metric for metric in metrics}
+    answers = {}
+    for record in file:
+        if metric := by_name.get(record["metric"]):
+            known[metric][record["id"]] = record["columns"]
+            answers[record["metric"], record["id"]] = record["answer"]
+    left = [
+        (metric, question, record)
+        for question, record in run.answers()
+        if record["error"] is None
+        for metric in metrics
+        if answers.get((metric.name, question.id)) != record["answer"]
+    ]
+
+    def work(task: tuple[Metric, dspy.Example, dict[str, Any]]) -> dict[str, float]:
+        metric, question, record = task
+        columns = _columns(metric, question, prediction_of(record))
+        file.add({"metric": metric.name, "id": question.id, "answer": record["answer"], "columns": columns})
+        return columns
+
+    bar = tqdm(total=len(left), desc="judging", unit="answer", disable=None if progress else True)
+    with bar, closing(as_they_come(work, left, workers, finish=True)) as outcomes:
+        for (metric, question, _), columns in outcomes:
+            known[metric][question.id] = columns
+            bar.update()
+    return known
+
+
+def _value(question: dspy.Example, category: str) -> Any:
+    return question.get(category, (question.get("meta") or {}).get(category))
+
+
+def summary(scored: Sequence[Scored], asked: int) -> dict[str, Any]:
+    """What ``metrics.json`` holds: means of all questions, those without the failed ones, and which failed."""
+    answered = [each for each in scored if each.error is None]
+    return {
+        "questions": asked,
+        "answered": len(answered),
+        "metrics": {name: mean.to_dict() for name, mean in means(scored).items()},
+        "metrics_of_answered": {name: mean.to_dict() for name, mean in means(answered).items()},
+        "failed": [{"id": each.id, "error": each.error} for each in scored if each.error is not None],
+    }
+
+
+def means(scored: Iterable[Scored]) -> dict[str, Any]:
+    """The mean of every column over the questions that have it, in the order in which columns come."""
+    values: dict[str, list[float]] = defaultdict(list)
+    for each in scored:
+        for column, value in each.scores.items():
+            values[column].append(value)
+    return {column: mean_of(numbers) for column, numbers in values.items()}
+
+
+def groups(scored: Sequence[Scored]) -> dict[tuple[str, str], list[Scored]]:
+    """The questions of every value of every category, under ``(category, value)``; all of them under ``all``."""
+    found: dict[tuple[str, str], list[Scored]] = {(ALL, ALL): list(scored)}
+    for category in dict.fromkeys(name for each in scored for name in each.categories):
+        for value in sorted({each.categories[category] for each in scored if category in each.categories}):
+            found[category, value] = [each for each in scored if each.categories.get(category) == value]
+    return found
+
+
+def by_category(scored: Sequence[Scored]) -> list[dict[str, Any]]:
+    """A row per category, value and column; the rows of ``all`` are the means over all questions."""
+    return [
+        {"category": category, "value": value, "metric": column, **mean.to_dict()}
+        for (category, value), members in groups(scored).items()
+        for column, mean in means(members).items()
+    ]
+
+
+def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, ["category", "value", "metric", "mean", "low", "high", "n"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()

@@ -1,0 +1,87 @@
+"""What a metric is to an evaluation: a name, what it says, and how one answer is scored."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import dspy
+
+from ...errors import AspectragError
+
+Score = float | None | Mapping[str, float | None]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric that is known by its name.
+
+    Attributes:
+        name: What users call it; also the column of its score.
+        about: One line: what a score says.
+        score: Scores an answer, given the question (see :func:`...data.benchmarks.benchmark.question`) and the
+            prediction: a number; several, by the names of their columns; or ``None`` where the question has not what
+            the metric needs.
+        better: Whether higher or lower is better; ``neither`` for what is only told, such as steps.
+        judged: Whether it asks a language model, the one of the role ``judge``.
+        gives: Its columns where it has several, the one that counts most first; its own name by default.
+    """
+
+    name: str
+    about: str
+    score: Callable[[dspy.Example, dspy.Prediction], Score]
+    better: Literal["higher", "lower", "neither"] = "higher"
+    judged: bool = False
+    gives: tuple[str, ...] = ()
+
+    @property
+    def main(self) -> str:
+        """The column that counts where one number is wanted."""
+        return self.gives[0] if self.gives else self.name
+
+    def columns(self, example: dspy.Example, prediction: dspy.Prediction) -> dict[str, float]:
+        """The scores by column; columns that do not apply to the question are not there."""
+        score = self.score(example, prediction)
+        by_column = score if isinstance(score, Mapping) else {self.main: score}
+        return {column: float(value) for column, value in by_column.items() if value is not None}
+
+
+def as_dspy(metric: Metric, column: str | None = None, threshold: float | None = None) -> Callable[..., Any]:
+    """The metric in the form that DSPy's evaluation and optimizers call.
+
+    While demos are collected (DSPy then hands over a trace, and no predictor's name as GEPA does), the score becomes a
+    verdict: whether it reaches ``threshold``, by default the best there is, 1. A question that the metric does not
+    apply to scores 0 and makes no demo. Where lower is better, scores are negated, as DSPy wants the highest.
+
+    Args:
+        metric: The metric.
+        column: Which of its scores counts; its main one by default.
+        threshold: What makes a good demo, as the metric counts: at least this, at most where lower is better.
+
+    Raises:
+        AspectragError: The metric has no such column; names those it has.
+
+    Example:
+        >>> always = as_dspy(Metric("half", "always a half", lambda example, prediction: 0.5), threshold=0.4)
+        >>> always(dspy.Example(), dspy.Prediction()), always(dspy.Example(), dspy.Prediction(), trace=[])
+        (0.5, True)
+    """
+    known = metric.gives or (metric.name,)
+    if column is not None and column not in known:
+        raise AspectragError(f"the metric {metric.name!r} has no column {column!r}: choose of {', '.join(known)}")
+    wanted, limit = column or metric.main, 1.0 if threshold is None else threshold
+    lower = metric.better == "lower"
+
+    def scored(
+        example: dspy.Example,
+        prediction: dspy.Prediction,
+        trace: Any = None,
+        pred_name: str | None = None,
+        pred_trace: Any = None,  # noqa: ARG001 - GEPA hands it over by name
+    ) -> float | bool:
+        score = metric.columns(example, prediction).get(wanted)
+        if trace is not None and pred_name is None:
+            return score is not None and (score <= limit if lower else score >= limit)
+        return 0.0 if score is None else -score if lower else score
+
+    scored.__name__ = metric.name
+    return scored
