@@ -26,7 +26,10 @@ def run_view(runs: Sequence[Run]) -> RenderableType:
     table.add_row("questions", *(f"{run.metrics['answered']} of {run.metrics['questions']}" for run in runs))
     for column in columns:
         table.add_row(shown(column), *(str(each[column]) if column in each else "" for each in overall))
-    parts: list[RenderableType] = [table]
+        classes = [run.metrics["classes"].get(column) for run in runs]
+        if any(classes):  # F1 by class, and which is taken for which, are in metrics.json
+            table.add_row("  macro-F1", *(f"{each['macro_f1']:.3f}" if each else "" for each in classes))
+    parts: list[RenderableType] = [table, Text()]
     if columns:
         split = _table(f"{columns[0]} by category", [run.path.name for run in runs])
         grouped = [groups(each) for each in scored]
@@ -36,7 +39,7 @@ def run_view(runs: Sequence[Run]) -> RenderableType:
                 count = max(cell.n for cell in cells if cell)
                 split.add_row(shown(f"{key[0]} {key[1]} ({count})"), *(str(cell) if cell else "" for cell in cells))
         if split.row_count:
-            parts.append(split)
+            parts += [split, Text()]
     return Group(*parts)
 
 

@@ -14,6 +14,7 @@ from tqdm.auto import tqdm
 
 from ...data.growing import GrowingFile
 from ...errors import AspectragError
+from ..metrics.classification import classification
 from ..metrics.metric import Metric
 from .folder import dumped, write
 from .pool import as_they_come
@@ -52,6 +53,7 @@ def score(
     judged = _judged(run, [metric for metric in metrics if metric.judged], workers, progress)
     pure = [metric for metric in metrics if not metric.judged]
     scored, trec = [], []
+    labels: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for question, record in run.answers():
         own = {
             category: str(value) for category in categories if (value := _value(question, category)) not in ("", None)
@@ -64,6 +66,8 @@ def score(
             if failed:
                 columns = dict.fromkeys(columns, 0.0) if metric.better == "higher" else {}
             scores |= columns
+            if metric.labels and (pair := metric.labels(question, prediction)):
+                labels[metric.name].append(pair)
         for metric, said in judged.items():
             columns = said.get(question.id, {})
             if failed:  # the share of judgements that failed is not what failed here
@@ -77,7 +81,10 @@ def score(
         ]
     write(run.path / "scores.jsonl", "".join(f"{dumped(asdict(each))}\n" for each in scored))
     write(run.path / "run.trec", "".join(trec))
-    write(run.path / "metrics.json", dumped(summary(scored, len(run.questions)), indent=2) + "\n")
+    classes = {name: classification(pairs).to_dict() for name, pairs in labels.items()}
+    write(
+        run.path / "metrics.json", dumped(summary(scored, len(run.questions)) | {"classes": classes}, indent=2) + "\n"
+    )
     write(run.path / "by_category.csv", _csv(by_category(scored)))
     return scored
 

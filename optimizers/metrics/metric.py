@@ -24,6 +24,8 @@ class Metric:
         better: Whether higher or lower is better; ``neither`` for what is only told, such as steps.
         judged: Whether it asks a language model, the one of the role ``judge``.
         gives: Its columns where it has several, the one that counts most first; its own name by default.
+        labels: For one that scores a classifier: the label expected and the one given, ``None`` where it does not
+            apply. Over a whole run they make F1 by class and a confusion matrix.
     """
 
     name: str
@@ -32,6 +34,7 @@ class Metric:
     better: Literal["higher", "lower", "neither"] = "higher"
     judged: bool = False
     gives: tuple[str, ...] = ()
+    labels: Callable[[dspy.Example, dspy.Prediction], tuple[str, str] | None] | None = None
 
     @property
     def main(self) -> str:

@@ -1,8 +1,15 @@
 """Whether a question was taken for what it is: its type, or the route that suits it."""
 
+from collections.abc import Callable
+from typing import get_args
+
 import dspy
 
+from ...signatures.han import Complexity
+from ...signatures.typed import QuestionType
 from .metric import Metric
+
+_TYPES, _ROUTES = get_args(QuestionType), get_args(Complexity)
 
 
 def expected_type(example: dspy.Example) -> str | None:
@@ -20,17 +27,21 @@ def expected_route(example: dspy.Example) -> str | None:
     return example.get("route") or (example.get("meta") or {}).get("route") or None
 
 
-def _type(example: dspy.Example, prediction: dspy.Prediction) -> float | None:
-    expected = expected_type(example)
-    return float(prediction.get("route") == expected) if expected else None
+def _metric(name: str, about: str, expected: Callable[[dspy.Example], str | None], labels: tuple[str, ...]) -> Metric:
+    """A metric of the route taken; it does not apply to programs that do not tell such questions apart."""
 
+    def pair(example: dspy.Example, prediction: dspy.Prediction) -> tuple[str, str] | None:
+        right, taken = expected(example), prediction.get("route") or ""
+        return (right, taken) if right and (not taken or taken in labels) else None
 
-def _route(example: dspy.Example, prediction: dspy.Prediction) -> float | None:
-    expected = expected_route(example)
-    return float(prediction.get("route") == expected) if expected else None
+    def score(example: dspy.Example, prediction: dspy.Prediction) -> float | None:
+        compared = pair(example, prediction)
+        return float(compared[0] == compared[1]) if compared else None
+
+    return Metric(name, about, score, labels=pair)
 
 
 METRICS = (
-    Metric("type_accuracy", "the question was taken for one of its type", _type),
-    Metric("route_accuracy", "the question went the way that suits it", _route),
+    _metric("type_accuracy", "the question was taken for one of its type", expected_type, _TYPES),
+    _metric("route_accuracy", "the question went the way that suits it", expected_route, _ROUTES),
 )

@@ -144,3 +144,17 @@ def test_a_run_that_is_not_scored_or_not_there_is_refused(tmp_path):
     with pytest.raises(AspectragError, match="holds no run"):
         runs_of(tmp_path / "rag" / "traces")
     assert [each.name.split("/")[1] for each in runs_of(tmp_path)] == ["rag"]
+
+
+def test_classifiers_get_their_classes_and_the_confusion_matrix(tmp_path):
+    run = made(tmp_path, failing(1))
+    # "odd" for every question that has a type; q1, which failed, was taken for nothing.
+    guess = Metric(
+        "guess", "", lambda example, p: None if not example.type else float(example.type == "odd" and bool(p.answer)),
+        labels=lambda example, p: (example.type, "odd" if p.answer else "") if example.type else None,
+    )  # fmt: skip
+    score(run, [guess], progress=False)
+    classes = run.metrics["classes"]["guess"]
+    assert list(classes["classes"]) == ["", "even", "odd"]
+    assert classes["confusion"] == [[0, 0, 0], [0, 0, 3], [1, 0, 2]]
+    assert classes["accuracy"] == pytest.approx(2 / 6)

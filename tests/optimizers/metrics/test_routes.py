@@ -19,3 +19,17 @@ def test_the_route_that_suits_a_question_is_read_where_it_is_known():
     assert score(dspy.Example(question="Why?", route="complex"), went) == {"route_accuracy": 0}
     assert score(question("q", "Why?", type="compound"), went) == {}
     assert metric("type_accuracy").columns(question("q", "Why?"), went) == {}
+
+
+def test_programs_that_tell_no_types_or_routes_apart_are_not_scored_by_them():
+    asked = dspy.Example(question="Why?", type="REASON", route="complex")
+    assert metric("type_accuracy").columns(asked, dspy.Prediction(route="rag")) == {}
+    assert metric("route_accuracy").columns(asked, dspy.Prediction(route="REASON")) == {}
+
+
+def test_the_labels_of_a_run_make_its_confusion_matrix():
+    labels = metric("route_accuracy").labels
+    assert labels is not None
+    asked = dspy.Example(question="Why?", route="complex")
+    assert labels(asked, dspy.Prediction(route="compound")) == ("complex", "compound")
+    assert labels(dspy.Example(question="Why?"), dspy.Prediction(route="compound")) is None
