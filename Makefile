@@ -24,7 +24,8 @@ demo: models
 	$(BIN)/aspectrag ask "Should countries keep building nuclear power stations?" --method typed
 
 test: models
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 -m "not embedded"
+	$(BIN)/python -m pytest -m embedded
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -14,7 +14,8 @@ from ..texts import encodable
 class GrowingFile:
     r"""Records, one per line; each is there as a whole or not at all.
 
-    What a kill cut short is dropped when the file is opened again; a disk that is full leaves it as it was before.
+    What a kill cut short is not read, and goes when the next record is written; a disk that is full leaves the file as
+    it was before. Reading changes nothing.
 
     Args:
         path: The file; the first record makes it.
@@ -32,23 +33,7 @@ class GrowingFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = Lock()
-        self._drop_cut_line()
-
-    def _drop_cut_line(self) -> None:
-        if not self.path.is_file():
-            return
-        with self.path.open("rb+") as file:
-            size = end = file.seek(0, os.SEEK_END)
-            while end:  # back to the last end of a line
-                start = max(0, end - 65_536)
-                file.seek(start)
-                found = file.read(end - start).rfind(b"\n")
-                if found >= 0:
-                    end = start + found + 1
-                    break
-                end = start
-            if end < size:
-                file.truncate(end)
+        self._whole = False
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """The records, in the order they were written.
@@ -56,16 +41,18 @@ class GrowingFile:
         Raises:
             AspectragError: A line is no record.
         """
-        if not self.path.is_file():
+        if not self.path.exists():
             return
         with self.path.open("rb") as file:
             for number, line in enumerate(file, 1):
+                if not line.endswith(b"\n"):
+                    return
                 try:
                     record = json.loads(line)
                 except ValueError:
                     record = None
                 if not isinstance(record, dict):
-                    raise AspectragError(f"{self.path}, line {number} is damaged: remove the line, and run again")
+                    raise AspectragError(f"{self.path}, line {number} is no JSON record: give another file, or remove the line")
                 yield record
 
     def add(self, record: dict[str, Any]) -> None:
@@ -76,7 +63,10 @@ class GrowingFile:
         """
         line = (encodable(json.dumps(record, ensure_ascii=False)) + "\n").encode()
         with self._lock, self.path.open("ab", buffering=0) as file:
-            before = file.tell()
+            if not self._whole:  # of another process, at most once
+                file.truncate(_end_of_lines(self.path))
+                self._whole = True
+            before = file.seek(0, os.SEEK_END)
             try:
                 written = 0
                 while written < len(line):
@@ -84,3 +74,16 @@ class GrowingFile:
             except OSError:
                 file.truncate(before)
                 raise
+
+
+def _end_of_lines(path: Path) -> int:
+    """Where the last whole line of a file ends, looked for from its end."""
+    with path.open("rb") as file:
+        end = file.seek(0, os.SEEK_END)
+        while end:
+            start = max(0, end - 65_536)
+            file.seek(start)
+            if (found := file.read(end - start).rfind(b"\n")) >= 0:
+                return start + found + 1
+            end = start
+    return 0

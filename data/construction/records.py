@@ -1,7 +1,6 @@
 """Questions with long answers, and a file of results that grows line by line and survives being cut short."""
 
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any, Literal, Protocol
 from ...errors import AspectragError
 from ...texts import encodable
 from ..duplicates import fingerprint
+from ..growing import GrowingFile
 
 
 @dataclass(frozen=True)
@@ -152,29 +152,24 @@ class Results:
         self.path = path
         self._order = {question.id: place for place, question in enumerate(questions)}
         self.done: dict[str, dict[str, Any]] = {}
-        written = path.read_bytes() if path.exists() else b""
-        whole = written[: written.rfind(b"\n") + 1]
-        lines = whole.split(b"\n")[:-1]
-        for number, line in enumerate(lines, 1):
-            record = _parsed(line, f"{path}, line {number}")
+        self._file = GrowingFile(path)
+        count = 0
+        for count, record in enumerate(self._file, 1):
             identity = str(record.get("id"))
             asked = questions[self._order[identity]].record if identity in self._order else {}
             if key in record and all(record.get(part) == asked.get(part, "") for part in same):
                 self.done[identity] = record
             elif key not in record or outdated == "refuse":
                 raise AspectragError(
-                    f"{path}, line {number} is no result for a question of this set as it stands: give another file"
+                    f"{path}, line {count} is no result for a question of this set as it stands: give another file"
                 )
-        if len(self.done) < len(lines):
+        if len(self.done) < count:
             write_records(path, self.done.values())
-        elif len(whole) < len(written):
-            os.truncate(path, len(whole))
 
     def add(self, question: Asked, results: Mapping[str, Any]) -> None:
         """Write what came out for a question, beside all that its record has."""
         record = {**question.record, **results}
-        with self.path.open("ab", buffering=0) as file:
-            file.write(_line(record))
+        self._file.add(record)
         self.done[question.id] = record
 
     def sort(self) -> None:

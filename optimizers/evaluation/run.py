@@ -73,11 +73,12 @@ class Run:
                     yield question, json.loads(file.readline())
 
     def _places(self) -> dict[str, int]:
-        GrowingFile(self.path / "predictions.jsonl")  # drops what a kill cut short
         places, place = {}, 0
         try:
             with (self.path / "predictions.jsonl").open("rb") as file:
                 for line in file:
+                    if not line.endswith(b"\n"):  # a kill cut it short
+                        break
                     places[json.loads(line)["id"]] = place
                     place += len(line)
         except FileNotFoundError:

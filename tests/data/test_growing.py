@@ -23,12 +23,20 @@ def test_a_long_line_that_was_cut_short_is_dropped(tmp_path):
     assert list(GrowingFile(path)) == [{"id": "1"}]
     path.write_text('{"text": "' + "x" * 200_000, encoding="utf-8")
     assert list(GrowingFile(path)) == []
-    assert path.read_bytes() == b""
+    GrowingFile(path).add({"id": "2"})
+    assert path.read_bytes() == b'{"id": "2"}\n'
+
+
+def test_reading_changes_nothing(tmp_path):
+    (tmp_path / "a.txt").write_text("a text of\nsomebody else", encoding="utf-8")
+    with pytest.raises(AspectragError):
+        list(GrowingFile(tmp_path / "a.txt"))
+    assert (tmp_path / "a.txt").read_text(encoding="utf-8") == "a text of\nsomebody else"
 
 
 def test_a_damaged_line_is_named(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"id": "1"}\n[]\n', encoding="utf-8")
-    with pytest.raises(AspectragError, match=r"a\.jsonl, line 2 is damaged"):
+    with pytest.raises(AspectragError, match=r"a\.jsonl, line 2 is no JSON record"):
         list(GrowingFile(tmp_path / "a.jsonl"))
 
 
