@@ -23,7 +23,7 @@ from tqdm.auto import tqdm
 
 from ...errors import AspectragError
 from ...programs.program import Program
-from ...programs.trace import record
+from ...programs.trace import plain, record
 from .cache import run_cache, scope
 from .folder import RunFolder, now
 from .ledger import Ledger
@@ -84,6 +84,8 @@ def ask_all(
         OSError: A record cannot be written, as on a full disk; what was written before is kept.
         KeyboardInterrupt: The user stopped it; what was answered is kept.
     """
+    # As it will be written: files and traces are found again by it.
+    questions = [question.copy(id=plain(str(question.id))) for question in questions]
     ids = [question.id for question in questions]
     if len(set(ids)) < len(ids):
         twice = next(id for place, id in enumerate(ids) if id in ids[:place])

@@ -67,6 +67,19 @@ def test_every_question_is_asked_of_every_program_and_written_down(tmp_path):
     assert len(lm.engine.calls) <= 20
 
 
+@pytest.mark.parametrize("id", ["x\ud800y", "sk-abcdefgh12345678", "../../up", "a b/c", "é" * 300, 7])
+def test_a_question_is_found_again_by_any_id(tmp_path, id):
+    asked = [question.copy(id=id) for question in questions(1)]
+    one = run(tmp_path, asked=asked)
+    ((question, record),) = one.answers()
+    assert record["answer"] == "Answer 0. [1]"
+    assert one.trace(question.id) is not None
+    lm = scripted_lm(replies)
+    run(tmp_path, lm, asked=asked)
+    assert not lm.engine.calls
+    assert [file.parent.name for file in tmp_path.rglob("*.json") if file.name != "manifest.json"] == ["traces"]
+
+
 def test_a_finished_run_asks_nothing(tmp_path):
     run(tmp_path)
     first = table(tmp_path / "rag")

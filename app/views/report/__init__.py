@@ -1,0 +1,1 @@
+"""Runs as one self-contained page: what was run, tables, plots, and every question with its trace."""
