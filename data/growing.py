@@ -52,7 +52,9 @@ class GrowingFile:
                 except ValueError:
                     record = None
                 if not isinstance(record, dict):
-                    raise AspectragError(f"{self.path}, line {number} is no JSON record: give another file, or remove the line")
+                    raise AspectragError(
+                        f"{self.path}, line {number} is no JSON record: give another file, or remove the line"
+                    )
                 yield record
 
     def add(self, record: dict[str, Any]) -> None:
