@@ -56,7 +56,8 @@ def evaluate(
         int | None, typer.Option("--k", min=1, help="Passages per query.", show_default="the method's own")
     ] = None,
     answers: Annotated[
-        str | None, typer.Option(help="full, or brief: what EM and F1 can score.", show_default="the method's own")
+        str | None,
+        typer.Option(help="full, or brief, of all methods that can write both.", show_default="what the metrics need"),
     ] = None,
     lm: Lm = None,
     judge_lm: Annotated[
@@ -81,8 +82,8 @@ def evaluate(
 
     Examples:
       aspectrag eval rag typed --benchmark demo --limit 20
-      aspectrag eval direct rag han -b hotpotqa --questions hotpot_dev.json --limit 200
-      aspectrag eval typed -b wiki-nfqa --metric linkage --judge-lm openai/gpt-4o-mini
+      aspectrag eval rag han -b hotpotqa --questions dev.json --limit 200
+      aspectrag eval typed -b wiki-nfqa --judge-lm openai/gpt-4o-mini
       aspectrag eval rag --program my-compiled --benchmark demo
       aspectrag compare runs/demo
     """
@@ -104,11 +105,13 @@ def evaluate(
     retriever = None
     if any(cls.retrieves for cls in classes.values()):
         retriever = index_of(index, _corpus(asked, corpus, index), kind, encoder, progress=True, whole_records=True)
+    # The same of all: a method whose own answers are brief would win by that.
+    options = {"k": k, "answers": answers or asked.benchmark.answers}
     programs: dict[str, Program] = {}
     for name, cls in classes.items():
         saved = next((path for path in program or [] if path.name == name), None)
         given = retriever if cls.retrieves else None
-        programs[name] = cls.load(saved, given) if saved else cls(_config(cls, {"k": k, "answers": answers}), given)
+        programs[name] = cls.load(saved, given) if saved else cls(_config(cls, options), given)
     load_model(model)
     if judge is not None:
         load_model(judge)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import dspy
 
@@ -53,6 +53,12 @@ class Benchmark:
     passages: Callable[[Mapping[str, Any]], Iterable[Passage]] | None = None
     origin: str = ""
     answers_in_corpus: bool = False
+
+    @property
+    def answers(self) -> Literal["brief", "full"]:
+        """How long answers must be to be measured: a name, a date, yes or no where it is by words alone."""
+        by_words = {"em", "compound_acc"} & set(self.metrics)
+        return "brief" if by_words and "rougeL" not in self.metrics else "full"
 
 
 def question(

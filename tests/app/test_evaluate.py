@@ -115,6 +115,18 @@ def test_what_cannot_be_evaluated_is_refused_in_one_line(run, here, lm, argument
     assert not (here / "runs").exists()
 
 
+def test_all_methods_write_answers_as_long_as_the_metrics_need(run, here, lm):
+    line = {"id": "1", "question": "Where is it?", "answers": ["Here"]}
+    (here / "dev.jsonl").write_text(json.dumps(line) + "\n")
+    (here / "corpus.jsonl").write_text(json.dumps({"id": "p", "title": "It", "text": "It is here."}) + "\n")
+    given = ("--questions", here / "dev.jsonl", "--corpus", here / "corpus.jsonl", "--kind", "bm25")
+    for benchmark, answers in (("squad", "brief"), ("asqa", "full")):
+        code, _, err = run("eval", "rag", "han", "--benchmark", benchmark, *given)
+        assert code == 0, err
+        for method in ("rag", "han"):
+            assert f"answers: {answers}" in (here / "runs" / benchmark / method / "config.yaml").read_text()
+
+
 def test_another_run_in_the_folder_is_refused(run, here, lm):
     run("eval", "rag", *demo())
     code, _, err = run("eval", "rag", *demo("--k", 2))
