@@ -10,10 +10,12 @@ _SECRET_NAME = re.compile(
     r"(^|[_-])(api[_-]?key|(access|secret|private)[_-]?key|token|secret|password|passwd|authorization|credentials?)$",
     re.IGNORECASE,
 )
-# Shapes of keys that providers echo back in their error messages, whole or shortened; words have no digits in them.
+# Shapes of keys that providers echo back in their error messages, whole or shortened; words have no digits in them, and
+# what follows "bearer" or "basic" is a key within a header alone.
 _SECRET_SHAPE = re.compile(
     r"\b(?:sk|pk|gsk|xai|hf|ghp|gho)[-_](?=[\w.-]*[\d*])[\w*.-]{8,}|\bAIza[\w*-]{20,}"
-    r"|(?<=Bearer )\S+|(?<=Basic )[\w+/=]{8,}",
+    r"|(?P<header>\bauthorization[\"']{0,2}\s{0,3}[:=]\s{0,3}[\"']{0,2}(?:(?:bearer|basic)\s{1,3})?)[^\s\"']+"
+    r"|(?P<scheme>\bbearer\s{1,3})(?=\S{0,99}\d)\S{16,}",
     re.IGNORECASE,
 )
 # Environment variables that hold a key although their names do not show it: options name them.
@@ -21,7 +23,7 @@ SECRET_VARIABLES: set[str] = set()
 _MASK = "***"
 _HINTS = (
     *(f"{prefix}{mark}" for prefix in ("sk", "pk", "gsk", "xai", "hf", "ghp", "gho") for mark in "-_"),
-    "aiza", "bearer ", "basic ",
+    "aiza", "bearer", "authorization",
 )  # fmt: skip
 
 
@@ -65,4 +67,8 @@ def masked(text: str, known: Iterable[str]) -> str:
         text = text.replace(secret, _MASK)
     low = text.lower()
     # The pattern is slow over long texts, and nearly none of them holds a beginning of what it finds.
-    return _SECRET_SHAPE.sub(_MASK, text) if any(hint in low for hint in _HINTS) else text
+    return _SECRET_SHAPE.sub(_hidden, text) if any(hint in low for hint in _HINTS) else text
+
+
+def _hidden(match: re.Match[str]) -> str:
+    return (match["header"] or match["scheme"] or "") + _MASK

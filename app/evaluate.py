@@ -109,7 +109,7 @@ def evaluate(
     options = {"k": k, "answers": answers or asked.benchmark.answers}
     programs: dict[str, Program] = {}
     for name, cls in classes.items():
-        saved = next((path for path in program or [] if path.name == name), None)
+        saved = next((path for path in program or [] if path.resolve().name == name), None)
         given = retriever if cls.retrieves else None
         programs[name] = cls.load(saved, given) if saved else cls(_config(cls, options), given)
     load_model(model)
@@ -117,7 +117,7 @@ def evaluate(
         load_model(judge)
     about = {
         "benchmark": benchmark, "split": split, "source": asked.source, "limit": limit, "seed": seed,
-        "questions": len(asked), "digest": asked.digest,
+        "questions": len(asked),
     }  # fmt: skip
     runs = run(
         programs,
@@ -182,9 +182,10 @@ def _saved(folders: list[Path]) -> dict[str, type[Program]]:
         name = str(read_manifest(folder).get("class"))
         if name not in classes:
             raise AspectragError(f"{folder} holds a program of the class {name!r}, which is no method")
-        if folder.name in found or folder.name in METHODS:
-            raise AspectragError(f"--program {folder}: another run is named {folder.name!r}: rename the folder")
-        found[folder.name] = classes[name]
+        run = folder.resolve().name
+        if run in found or run in METHODS or run.startswith("."):
+            raise AspectragError(f"--program {folder}: a run cannot be named {run!r} here: rename the folder")
+        found[run] = classes[name]
     return found
 
 

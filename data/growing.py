@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -19,6 +19,7 @@ class GrowingFile:
 
     Args:
         path: The file; the first record makes it.
+        needs: Keys that every record has.
 
     Example:
         >>> import tempfile
@@ -30,8 +31,9 @@ class GrowingFile:
         ['1']
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, needs: Sequence[str] = ()) -> None:
         self.path = path
+        self._needs = needs
         self._lock = Lock()
         self._whole = False
 
@@ -51,9 +53,9 @@ class GrowingFile:
                     record = json.loads(line)
                 except ValueError:
                     record = None
-                if not isinstance(record, dict):
+                if not isinstance(record, dict) or any(key not in record for key in self._needs):
                     raise AspectragError(
-                        f"{self.path}, line {number} is no JSON record: give another file, or remove the line"
+                        f"{self.path}, line {number} is no record of this file: give another one, or remove the line"
                     )
                 yield record
 

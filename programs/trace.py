@@ -15,7 +15,7 @@ import itertools
 import math
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -281,39 +281,69 @@ def plain(value: Any) -> Any:
         >>> plain({"api_key": "abc", "k": 5})
         {'api_key': '***', 'k': 5}
     """
-    return _plain(value, secrets())  # looked up once: a trace holds thousands of texts
+    known = secrets()  # looked up once: a trace holds thousands of texts
+    return _Plainly(lambda text: masked(text, known), is_secret_name)(value)
 
 
-def _plain(value: Any, known: tuple[str, ...]) -> Any:
-    # What nearly all is made of comes first: asking for protocols is slow.
-    if isinstance(value, str):
-        return encodable(masked(value, known))
-    if isinstance(value, dict):
-        return _mapping(value, known)
-    if isinstance(value, (list, tuple)):
-        return [_plain(item, known) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)  # JSON has no such numbers
-    if value is None or isinstance(value, (bool, int, float)):
-        return value
-    if isinstance(value, Step):
-        return _step(value, known)
-    for way in ("model_dump", "toDict", "to_dict"):  # of pydantic, of DSPy, ours
-        if hasattr(type(value), way):
-            return _plain(getattr(value, way)(), known)
-    if isinstance(value, Mapping):
-        return _mapping(value, known)
-    if isinstance(value, (Sequence, set, frozenset)):
-        return [_plain(item, known) for item in value]
-    if hasattr(value, "tolist"):  # numpy scalars and arrays
-        return _plain(value.tolist(), known)
-    return encodable(masked(str(value), known))
+def verbatim(value: Any) -> Any:
+    """The same for questions, answers and passages, which are data: a title may look like a key, and an id be named so.
+
+    Secrets of the environment are masked all the same.
+
+    Example:
+        >>> verbatim({"access-token": "Basic Instinct", "id": "hf_squad_00012"})
+        {'access-token': 'Basic Instinct', 'id': 'hf_squad_00012'}
+    """
+    known = secrets()
+
+    def mask(text: str) -> str:
+        for secret in known:
+            text = text.replace(secret, "***")
+        return text
+
+    return _Plainly(mask, lambda _: False)(value)
 
 
-def _mapping(value: Mapping[Any, Any], known: tuple[str, ...]) -> dict[str, Any]:
-    return {str(k): "***" if is_secret_name(str(k)) and v else _plain(v, known) for k, v in value.items()}
+@dataclass(frozen=True, slots=True)
+class _Plainly:
+    """Walks through a value.
 
+    Attributes:
+        mask: What becomes of a text.
+        is_secret: Whether what a mapping holds under a name is masked, whatever it is.
+    """
 
-def _step(step: Step, known: tuple[str, ...]) -> dict[str, Any]:
-    record = {f.name: _plain(getattr(step, f.name), known) for f in dataclasses.fields(step) if f.name != "children"}
-    return {**record, "children": [_step(child, known) for child in step.children]}
+    mask: Callable[[str], str]
+    is_secret: Callable[[str], bool]
+
+    def __call__(self, value: Any) -> Any:
+        # What nearly all is made of comes first: asking for protocols is slow.
+        if isinstance(value, str):
+            return encodable(self.mask(value))
+        if isinstance(value, dict):
+            return self._mapping(value)
+        if isinstance(value, (list, tuple)):
+            return [self(item) for item in value]
+        if isinstance(value, float) and not math.isfinite(value):
+            return str(value)  # JSON has no such numbers
+        if value is None or isinstance(value, (bool, int, float)):
+            return value
+        if isinstance(value, Step):
+            return self._step(value)
+        for way in ("model_dump", "toDict", "to_dict"):  # of pydantic, of DSPy, ours
+            if hasattr(type(value), way):
+                return self(getattr(value, way)())
+        if isinstance(value, Mapping):
+            return self._mapping(value)
+        if isinstance(value, (Sequence, set, frozenset)):
+            return [self(item) for item in value]
+        if hasattr(value, "tolist"):  # numpy scalars and arrays
+            return self(value.tolist())
+        return encodable(self.mask(str(value)))
+
+    def _mapping(self, value: Mapping[Any, Any]) -> dict[str, Any]:
+        return {str(k): "***" if v and self.is_secret(str(k)) else self(v) for k, v in value.items()}
+
+    def _step(self, step: Step) -> dict[str, Any]:
+        record = {f.name: self(getattr(step, f.name)) for f in dataclasses.fields(step) if f.name != "children"}
+        return {**record, "children": [self._step(child) for child in step.children]}

@@ -9,7 +9,7 @@ from rich.text import Text
 from ...optimizers.evaluation.comparison import Row
 from ...optimizers.evaluation.run import Run
 from ...optimizers.evaluation.scoring import ALL, groups, means
-from ...optimizers.evaluation.statistics import Difference
+from ...optimizers.evaluation.statistics import Difference, Mean
 from .terminal import shown
 
 _MOST_FAILURES = 5
@@ -25,7 +25,7 @@ def run_view(runs: Sequence[Run]) -> RenderableType:
     table = _table("metric", [run.path.name for run in runs])
     table.add_row("questions", *(f"{run.metrics['answered']} of {run.metrics['questions']}" for run in runs))
     for column in columns:
-        table.add_row(shown(column), *(str(each[column]) if column in each else "" for each in overall))
+        table.add_row(shown(column), *(_cell(run, each.get(column)) for run, each in zip(runs, overall, strict=True)))
         classes = [run.metrics["classes"].get(column) for run in runs]
         if any(classes):  # F1 by class, and which is taken for which, are in metrics.json
             table.add_row("  macro-F1", *(f"{each['macro_f1']:.3f}" if each else "" for each in classes))
@@ -41,6 +41,13 @@ def run_view(runs: Sequence[Run]) -> RenderableType:
         if split.row_count:
             parts += [split, Text()]
     return Group(*parts)
+
+
+def _cell(run: Run, mean: Mean | None) -> str:
+    """A mean; with its number of questions where it is not that of the run."""
+    if mean is None:
+        return ""
+    return str(mean) if mean.n == run.metrics["questions"] else f"{mean} of {mean.n}"
 
 
 def failures_view(run: Run) -> RenderableType:

@@ -1,5 +1,7 @@
 """The cache of a run: each question of each method pays for its own calls, whoever asked the same before."""
 
+import shutil
+import sqlite3
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -16,7 +18,11 @@ class _Scoped(Cache):
     def __init__(self, folder: Path) -> None:
         super().__init__(enable_disk_cache=False, enable_memory_cache=False, disk_cache_dir=None)
         # One file in place of DSPy's sixteen: each thread opens each of them, which takes longer than it saves.
-        self.disk_cache = diskcache.Cache(str(folder), eviction_policy="none")
+        try:
+            self.disk_cache = diskcache.Cache(str(folder), eviction_policy="none")
+        except sqlite3.DatabaseError:  # damaged: what it held is asked again
+            shutil.rmtree(folder, ignore_errors=True)
+            self.disk_cache = diskcache.Cache(str(folder), eviction_policy="none")
         self.enable_disk_cache = True
 
     def cache_key(self, request: dict[str, Any], ignored_args_for_cache_key: list[str] | None = None) -> str:

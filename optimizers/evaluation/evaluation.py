@@ -9,13 +9,15 @@ from typing import Any
 import dspy
 
 from ...data.index.stored import Index
+from ...errors import AspectragError
 from ...programs.program import Program
 from ...programs.rankers.pointer import PointerRanker
+from ...programs.trace import plain
 from ..metrics.metric import Metric
 from ..metrics.registry import metric as metric_of
 from .folder import dumped
 from .run import Run
-from .runner import ask_all
+from .runner import alone, ask_all
 from .scoring import score
 
 
@@ -73,12 +75,16 @@ def evaluate(
     }
     configs = {name: {"method": name, **described(program), **shared} for name, program in programs.items()}
     folder = Path(out)
-    with dspy.context(lm=lm, roles=own):
-        ask_all(programs, questions, folder, configs, workers=workers, progress=progress)
-    runs = [Run(folder / name) for name in programs]
-    with dspy.context(lm=judges, roles={**own, "judge": judges}):
-        for run in runs:
-            score(run, chosen, categories, workers=workers, progress=progress)
+    if (folder / "manifest.json").is_file():
+        raise AspectragError(f"{folder} is a run itself: give the folder around it, or a new one")
+    with alone(folder):
+        with dspy.context(lm=lm, roles=own):
+            ask_all(programs, questions, folder, configs, workers=workers, progress=progress)
+        runs = [Run(folder / name) for name in programs]
+        judge_name = _digest(plain(shared["judge"]))  # a key may have been given to it
+        with dspy.context(lm=judges, roles={**own, "judge": judges}):
+            for run in runs:
+                score(run, chosen, categories, judge=judge_name, workers=workers, progress=progress)
     return runs
 
 

@@ -30,12 +30,13 @@ import yaml
 from ... import __version__
 from ...data.growing import GrowingFile
 from ...errors import AspectragError
-from ...programs.trace import Trace, plain
+from ...programs.trace import Trace, plain, verbatim
 
 FORMAT_VERSION = 1
 _LIBRARIES = ("dspy", "bm25s", "faiss-cpu", "sentence-transformers", "torch", "openvino-genai", "numpy", "litellm")
 # What may differ when a run goes on: it changes how fast answers come and how they are scored, not which they are.
-_FREE = {"workers", "metrics", "judge"}
+# Of limit, seed and source the questions themselves tell.
+_FREE = {"workers", "metrics", "judge", "limit", "seed", "source"}
 _FIRST = {"questions.jsonl", "config.yaml", "manifest.json"}
 
 
@@ -58,18 +59,22 @@ class RunFolder:
         digest = digest_of(questions)
         if (self.path / "manifest.json").is_file():
             self._compare(digest)
+            self._write_config()  # with the metrics and the judge of this time
         else:
             # A kill may have come before the manifest.
             if any(file.name.removesuffix(".part") not in _FIRST for file in self.path.iterdir()):
                 raise AspectragError(f"{self.path} holds other files: give a new folder as --out")
             write(self.path / "questions.jsonl", "".join(f"{dumped(question.toDict())}\n" for question in questions))
-            write(self.path / "config.yaml", yaml.safe_dump(self.config, sort_keys=False, allow_unicode=True))
+            self._write_config()
             # Last of all: a folder with a manifest has the rest too.
             self.update({"format": FORMAT_VERSION, "questions": digest, "started": now(), **surroundings()})
         (self.path / "traces").mkdir(exist_ok=True)
-        self._predictions = GrowingFile(self.path / "predictions.jsonl")
-        self.calls = GrowingFile(self.path / "calls.jsonl")
+        self._predictions = GrowingFile(self.path / "predictions.jsonl", ("id", "error"))
+        self.calls = GrowingFile(self.path / "calls.jsonl", ("id", "call", "tokens", "seconds"))
         self.answered = {record["id"] for record in self._predictions if record["error"] is None}
+
+    def _write_config(self) -> None:
+        write(self.path / "config.yaml", yaml.safe_dump(self.config, sort_keys=False, allow_unicode=True))
 
     def _compare(self, digest: str) -> None:
         manifest = read_json(self.path / "manifest.json")
@@ -115,9 +120,13 @@ def read_config(folder: Path) -> dict[str, Any]:
         AspectragError: There is none that can be read.
     """
     try:
-        return yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise AspectragError(f"{folder} holds no run ({error}): give a folder that 'aspectrag eval' made") from None
+        config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
+        if not isinstance(config, dict):
+            raise ValueError("its config.yaml holds no settings")
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        reason = str(error).splitlines()[0]
+        raise AspectragError(f"{folder} holds no run ({reason}): give a folder that 'aspectrag eval' made") from None
+    return config
 
 
 def read_json(file: Path) -> dict[str, Any]:
@@ -127,9 +136,12 @@ def read_json(file: Path) -> dict[str, Any]:
         AspectragError: There is none that can be read.
     """
     try:
-        return ujson.loads(file.read_text(encoding="utf-8"))
+        record = ujson.loads(file.read_text(encoding="utf-8"))
+        if not isinstance(record, dict):
+            raise ValueError("it holds no object")
     except (OSError, ValueError) as error:
         raise AspectragError(f"{file} cannot be read ({error}): run 'aspectrag eval' into a new folder") from None
+    return record
 
 
 def trace_name(id: str) -> str:
@@ -164,8 +176,8 @@ def surroundings() -> dict[str, Any]:
 
 
 def dumped(value: Any, indent: int = 0) -> str:
-    """JSON on one line, or indented; secrets masked."""
-    return ujson.dumps(plain(value), ensure_ascii=False, escape_forward_slashes=False, indent=indent)
+    """JSON on one line, or indented; texts are data, and stay as they are."""
+    return ujson.dumps(verbatim(value), ensure_ascii=False, escape_forward_slashes=False, indent=indent)
 
 
 def write(path: Path, text: str) -> None:

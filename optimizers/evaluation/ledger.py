@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections import defaultdict
+from collections.abc import Callable
 from threading import Lock
 from typing import Any
 
@@ -28,15 +29,26 @@ class Ledger:
             self._spent[record["id"]][record["call"]].append({k: record[k] for k in ("tokens", "seconds")})
 
     def recorder(self, question: str) -> Recorder:
-        """A recorder for one question that writes down its calls, and restores those of an earlier attempt."""
+        """A recorder for one attempt at a question, which writes down its calls and restores those of earlier ones."""
         with self._lock:
-            return _LedgerRecorder(question, self._file, self._spent.pop(question, {}))
+            spent = {call: list(costs) for call, costs in self._spent[question].items()}
+        return _LedgerRecorder(lambda call, cost: self._note(question, call, cost), spent)
+
+    def forget(self, question: str) -> None:
+        """A question that is answered is not asked again."""
+        with self._lock:
+            self._spent.pop(question, None)
+
+    def _note(self, question: str, call: str, cost: dict[str, Any]) -> None:
+        self._file.add({"id": question, "call": call, **cost})
+        with self._lock:
+            self._spent[question][call].append(cost)
 
 
 class _LedgerRecorder(Recorder):
-    def __init__(self, question: str, file: GrowingFile, spent: dict[str, list[dict[str, Any]]]) -> None:
+    def __init__(self, note: Callable[[str, dict[str, Any]], None], spent: dict[str, list[dict[str, Any]]]) -> None:
         super().__init__()
-        self._question, self._file, self._spent, self._lock = question, file, spent, Lock()
+        self._note, self._spent, self._lock = note, spent, Lock()
 
     def close(self, call_id: str, outputs: Any, exception: BaseException | None) -> Step | None:
         """End a step; one of a language model is looked up, or written down."""
@@ -45,12 +57,10 @@ class _LedgerRecorder(Recorder):
             return step
         call = _key(step)
         if not step.cached:
-            record = {"id": self._question, "call": call, "tokens": step.tokens, "seconds": step.seconds}
-            self._file.add(record)
+            self._note(call, {"tokens": step.tokens, "seconds": step.seconds})
             return step
         with self._lock:
-            earlier = self._spent.get(call)
-            if earlier:
+            if earlier := self._spent.get(call):
                 was = earlier.pop()
                 step.cached, step.tokens, step.seconds = False, was["tokens"], was["seconds"]
         return step

@@ -7,13 +7,13 @@ import dspy
 
 from ...data.passages import Passage
 from ...programs.program import Result
-from ...programs.trace import Trace, plain
+from ...programs.trace import Trace, plain, verbatim
 from .prices import cost_of
 
 
 def answered(id: str, result: Result, trace: Trace, seconds: float) -> dict[str, Any]:
     """The record of a question that was answered."""
-    return {"id": id, "error": None, **plain(result.toDict()), **_spent(trace, seconds)}
+    return {"id": id, "error": None, **verbatim(result.toDict()), **_spent(trace, seconds)}
 
 
 def failed(id: str, error: BaseException, trace: Trace, seconds: float) -> dict[str, Any]:

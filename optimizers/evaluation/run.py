@@ -13,7 +13,7 @@ import ujson
 from ...data.growing import GrowingFile
 from ...errors import AspectragError
 from ...programs.trace import Trace
-from .folder import read_config, read_json, trace_name
+from .folder import digest_of, read_config, read_json, trace_name
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,21 @@ class Run:
 
     @cached_property
     def questions(self) -> list[dspy.Example]:
-        """What is asked, in order."""
-        lines = (self.path / "questions.jsonl").read_text(encoding="utf-8").split("\n")
-        return [dspy.Example(**ujson.loads(line)).with_inputs("question") for line in lines if line]
+        """What is asked, in order.
+
+        Raises:
+            AspectragError: The file is not what the run was begun with.
+        """
+        try:
+            lines = (self.path / "questions.jsonl").read_text(encoding="utf-8").split("\n")
+            asked = [dspy.Example(**ujson.loads(line)).with_inputs("question") for line in lines if line]
+            if digest_of(asked) != self.manifest.get("questions"):
+                raise ValueError("it was changed")
+        except (OSError, ValueError, TypeError, AttributeError) as error:
+            raise AspectragError(
+                f"{self.path}/questions.jsonl is not what the run was begun with ({error}): run into a new folder"
+            ) from None
+        return asked
 
     def answers(self) -> Iterator[tuple[dspy.Example, dict[str, Any]]]:
         """Questions with their records, in the order of the questions; those not asked yet are left out.
@@ -100,7 +112,11 @@ class Run:
         """
         if not (self.path / "scores.jsonl").is_file():
             raise AspectragError(f"{self.path} is not finished: run the same 'aspectrag eval' again")
-        return [Scored(**record) for record in GrowingFile(self.path / "scores.jsonl")]
+        keys = ("id", "scores", "categories", "error")
+        scored = [Scored(*(record[key] for key in keys)) for record in GrowingFile(self.path / "scores.jsonl", keys)]
+        if len(scored) != self.metrics.get("answered", 0) + len(self.metrics.get("failed", ())):
+            raise AspectragError(f"{self.path}/scores.jsonl is not whole: run the same 'aspectrag eval' again")
+        return scored
 
     @cached_property
     def metrics(self) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from tqdm.auto import tqdm
 
 from ...errors import AspectragError
 from ...programs.program import Program
-from ...programs.trace import plain, record
+from ...programs.trace import record, verbatim
 from .cache import run_cache, scope
 from .folder import RunFolder, now
 from .ledger import Ledger
@@ -37,9 +37,11 @@ _FINAL = (
     LMAuthError, LMBillingError, LMConfigurationError, LMInvalidRequestError, LMUnexpectedError,
     LMUnsupportedFeatureError,
 )  # fmt: skip
+# Reasons that lie in the question, such as a prompt that is too long: they say nothing of the server.
+_OF_QUESTION = (LMInvalidRequestError, LMUnsupportedFeatureError)
 # Seconds before what failed is asked again.
 _PAUSES = (5.0, 30.0)
-_CACHE = "cache"
+_CACHE = ".cache"
 
 
 @dataclass(frozen=True)
@@ -65,10 +67,11 @@ def ask_all(
 ) -> None:
     """Ask every question of every program, by the language model in force; what is in the folder already is not asked.
 
-    Each program has a run folder of its own name below ``out``. A question that fails is a result too: its error is
-    written down, and the others go on. Where the reason may pass, as with a server that is busy or slow, it is asked
-    again at the end, and any other when the run is run again. Answers of the language model are cached in
-    ``out`` until all is done, apart from every other run, so that calls, tokens and seconds are those of this one.
+    The caller holds ``out`` (:func:`alone`); each program has a run folder of its own name in it. A question that fails
+    is a result too: its error is written down, and the others go on. Where the reason may pass, as with a server that
+    is busy or slow, it is asked again at the end, and any other when the run is run again. Answers of the language
+    model are cached in ``out`` until all is done, apart from every other run, so that calls, tokens and seconds are
+    those of this one.
 
     Args:
         programs: By name.
@@ -85,14 +88,14 @@ def ask_all(
         KeyboardInterrupt: The user stopped it; what was answered is kept.
     """
     # As it will be written: files and traces are found again by it.
-    questions = [question.copy(id=plain(str(question.id))) for question in questions]
+    questions = [question.copy(id=verbatim(str(question.id))) for question in questions]
     ids = [question.id for question in questions]
     if len(set(ids)) < len(ids):
         twice = next(id for place, id in enumerate(ids) if id in ids[:place])
         raise AspectragError(f"two questions have the id {twice!r}: ids must be unique")
     if not questions:
         raise AspectragError("there is no question to ask")
-    with alone(out), run_cache(out / _CACHE):
+    with run_cache(out / _CACHE):
         jobs = _opened(programs, questions, out, configs)
         left = [(job, question) for question in questions for job in jobs if question.id not in job.folder.answered]
         _ask(left, workers, progress, len(jobs) * len(questions))
@@ -152,8 +155,9 @@ def _round(left: Sequence[Task], workers: int, bar: tqdm, *, counted: bool) -> l
                 bar.update(counted)
                 if isinstance(error, dspy.LMError) and not isinstance(error, _FINAL):
                     again.append(task)
-                in_a_row = in_a_row + 1 if isinstance(error, dspy.LMError) else 0
-                if in_a_row == _PATIENCE and isinstance(error, dspy.LMError):
+                of_server = isinstance(error, dspy.LMError) and not isinstance(error, _OF_QUESTION)
+                in_a_row = in_a_row + 1 if of_server else 0
+                if in_a_row == _PATIENCE and error is not None:
                     raise error
         except KeyboardInterrupt:
             bar.set_description("waiting for the calls under way; Ctrl-C again stops at once")
@@ -181,6 +185,7 @@ def _answer(task: Task) -> Exception | None:
         seconds = time.perf_counter() - started
     if result is not None:
         job.folder.add(answered(question.id, result, trace, seconds), trace)
+        job.ledger.forget(question.id)
     elif error is not None:
         job.folder.add(failed(question.id, error, trace, seconds), trace)
     return error

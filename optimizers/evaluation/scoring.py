@@ -30,6 +30,7 @@ def score(
     metrics: Sequence[Metric],
     categories: Sequence[str] = (),
     *,
+    judge: str = "",
     workers: int = 8,
     progress: bool = True,
 ) -> list[Scored]:
@@ -37,12 +38,13 @@ def score(
     ``run.trec``.
 
     A question that failed scores 0 in every metric of which more is better, and is left out of all others; the means
-    without it are given too. What a judge said is kept, and not asked again.
+    without it are given too. What a judge said is kept; only where it gave no verdict is it asked again.
 
     Args:
         run: The run.
         metrics: What is measured; those that are judged ask the model in force.
         categories: Fields of the questions, or of their ``meta``, that tables are split by.
+        judge: Who judges: what another judge said is not kept.
         workers: Answers that are judged at once.
         progress: Whether to show a bar for judging.
 
@@ -50,7 +52,7 @@ def score(
         AspectragError: A metric cannot score an answer.
         dspy.LMError: The judge cannot be reached; what it said before is kept.
     """  # noqa: D205 - the names of the files need the room
-    judged = _judged(run, [metric for metric in metrics if metric.judged], workers, progress)
+    judged = _judged(run, [metric for metric in metrics if metric.judged], judge, workers, progress)
     pure = [metric for metric in metrics if not metric.judged]
     scored, trec = [], []
     labels: dict[str, list[tuple[str, str]]] = defaultdict(list)
@@ -101,18 +103,20 @@ def _columns(metric: Metric, question: dspy.Example, prediction: dspy.Prediction
 
 
 def _judged(
-    run: Run, metrics: Sequence[Metric], workers: int, progress: bool
+    run: Run, metrics: Sequence[Metric], judge: str, workers: int, progress: bool
 ) -> dict[Metric, dict[str, dict[str, float]]]:
     """Columns by metric and question; only what was not judged before asks the model."""
-    file = GrowingFile(run.path / "judgements.jsonl")
+    file = GrowingFile(run.path / "judgements.jsonl", ("metric", "id", "answer", "judge", "columns"))
     known: dict[Metric, dict[str, dict[str, float]]] = {metric: {} for metric in metrics}
     if not metrics:
         return known
     by_name = {metric.name: metric for metric in metrics}
     answers = {}
     for record in file:
-        if metric := by_name.get(record["metric"]):
-            known[metric][record["id"]] = record["columns"]
+        metric, columns = by_name.get(record["metric"]), record["columns"]
+        whole = not any(share for column, share in columns.items() if column.endswith("_failed"))
+        if metric and record["judge"] == judge and whole:
+            known[metric][record["id"]] = columns
             answers[record["metric"], record["id"]] = record["answer"]
     left = [
         (metric, question, record)
@@ -125,7 +129,8 @@ def _judged(
     def work(task: tuple[Metric, dspy.Example, dict[str, Any]]) -> dict[str, float]:
         metric, question, record = task
         columns = _columns(metric, question, prediction_of(record))
-        file.add({"metric": metric.name, "id": question.id, "answer": record["answer"], "columns": columns})
+        said = {"answer": record["answer"], "judge": judge, "columns": columns}
+        file.add({"metric": metric.name, "id": question.id, **said})
         return columns
 
     bar = tqdm(total=len(left), desc="judging", unit="answer", disable=None if progress else True)

@@ -123,7 +123,9 @@ def answer_from(
 def _own_words(text: str) -> str:
     """What can be used of a reply that does not parse: its answer, or its text without the marks of the format."""
     words = answer_so_far(text) or ("" if text.lstrip().startswith(("{", "[{")) else _MARKS.sub("", text).strip())
-    return "" if words in ("None", "null") else words
+    # A gateway's page is nobody's answer.
+    page = words[:200].lstrip().lower().startswith(("<!doctype html", "<html"))
+    return "" if page or words in ("None", "null") else words
 
 
 def said(prediction: dspy.Prediction) -> str:

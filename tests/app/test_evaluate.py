@@ -103,6 +103,7 @@ def test_a_saved_program_is_asked_beside_the_methods(run, here, lm):
         (["eval", "rag", "--metric", "f2"], "there is no metric 'f2'"),
         (["eval", "rag", "--questions", "nowhere.jsonl"], "nowhere.jsonl"),
         (["eval", "rag", "--program", "nowhere"], "nowhere holds no saved program"),
+        (["eval", "rag", "--program", "."], "holds no saved program"),
         (["eval", "rag", "--index", "a", "--corpus", "b"], "--index and --corpus exclude each other"),
         (["compare", "nowhere"], "nowhere holds no run"),
     ],

@@ -36,7 +36,7 @@ def test_reading_changes_nothing(tmp_path):
 
 def test_a_damaged_line_is_named(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"id": "1"}\n[]\n', encoding="utf-8")
-    with pytest.raises(AspectragError, match=r"a\.jsonl, line 2 is no JSON record"):
+    with pytest.raises(AspectragError, match=r"a\.jsonl, line 2 is no record of this file"):
         list(GrowingFile(tmp_path / "a.jsonl"))
 
 

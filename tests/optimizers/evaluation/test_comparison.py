@@ -61,7 +61,9 @@ def test_what_cannot_be_compared_is_refused(tmp_path):
     other = made(tmp_path / "b", metrics=(CALLS,))
     with pytest.raises(AspectragError, match="do not all have any column"):
         compare([one, other])
-    file = tmp_path / "b" / "rag" / "questions.jsonl"
-    file.write_text(file.read_text().replace("What about", "Why is"))
+    asked = [question.copy(question=f"{question.question} Really?") for question in questions(12)]
+    with dspy.context(lm=scripted_lm({"answer": "So.", "citations": []})):
+        ask_all({"rag": Rag(None, retriever())}, asked, tmp_path / "c", {"rag": {}}, progress=False)
+    score(Run(tmp_path / "c" / "rag"), [EM], progress=False)
     with pytest.raises(AspectragError, match="share no question"):
-        compare([one, Run(tmp_path / "b" / "rag")])
+        compare([one, Run(tmp_path / "c" / "rag")])

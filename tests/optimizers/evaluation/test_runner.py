@@ -15,13 +15,15 @@ import pytest
 from aspectrag.data.growing import GrowingFile
 from aspectrag.errors import AspectragError
 from aspectrag.lms.scripted import scripted_lm
+from aspectrag.optimizers.evaluation import evaluate, runner
 from aspectrag.optimizers.evaluation.run import Run
 from aspectrag.optimizers.evaluation.runner import alone, ask_all
 from aspectrag.optimizers.evaluation.scoring import score
+from aspectrag.optimizers.metrics.metric import Metric
 from aspectrag.programs.baselines.ircot import Ircot
 from aspectrag.programs.baselines.rag import Rag
 from aspectrag.programs.config import AnswerConfig
-from dspy.lm15 import RateLimitError
+from dspy.lm15 import InvalidRequestError, RateLimitError
 from evaluation import CALLS, EM, TOKENS, questions, replies, retriever
 
 SUPPORT = str(Path(__file__).parents[2] / "support")
@@ -63,7 +65,7 @@ def test_every_question_is_asked_of_every_program_and_written_down(tmp_path):
         assert one.manifest["finished"]
         assert one.manifest["failed"] == 0
     # The second program asks what the first asked: that comes out of the cache of this run.
-    assert not (tmp_path / "cache").exists()
+    assert not (tmp_path / ".cache").exists()
     assert len(lm.engine.calls) <= 20
 
 
@@ -96,6 +98,7 @@ from pathlib import Path
 import dspy
 from aspectrag.lms.scripted import scripted_lm
 from aspectrag.optimizers.evaluation.runner import ask_all
+from aspectrag.optimizers.metrics.metric import Metric
 from aspectrag.programs.baselines.ircot import Ircot
 from evaluation import questions, retriever
 
@@ -194,10 +197,20 @@ def test_a_full_disk_stops_the_run_and_loses_nothing(tmp_path, monkeypatch, plac
     assert len(lm.engine.calls) == 10
 
 
-def test_two_runs_into_one_folder_are_refused(tmp_path):
-    with alone(tmp_path), pytest.raises(AspectragError, match="another process is writing into this folder"):
-        run(tmp_path)
-    run(tmp_path)
+def test_two_processes_in_one_folder_are_refused_while_it_is_scored_too(tmp_path):
+    lm = scripted_lm(replies)
+
+    def other_process(*_):
+        with pytest.raises(AspectragError, match="another process is writing into this folder"):
+            evaluate(programs(), questions(2), tmp_path, metrics=[], lm=lm, progress=False)
+        return 1.0
+
+    metric = Metric("meanwhile", "", other_process)
+    evaluate(programs(), questions(2), tmp_path, metrics=[metric], lm=lm, progress=False)
+    with alone(tmp_path):
+        other_process()
+    with pytest.raises(AspectragError, match="is a run itself"):
+        evaluate(programs(), questions(2), tmp_path / "rag", metrics=[], lm=lm, progress=False)
 
 
 def test_a_folder_of_another_run_is_refused_and_says_what_differs(tmp_path):
@@ -260,6 +273,60 @@ def test_a_server_that_is_gone_ends_the_run(tmp_path):
     assert all(record["answer"] is None for record in records if record["error"])
     run(tmp_path)
     assert all(record["error"] is None for _, record in Run(tmp_path / "rag").answers())
+
+
+def test_questions_that_no_server_would_answer_end_no_run(tmp_path):
+    def reply(call):
+        refused = any(f"number {n}?" in call.prompt for n in range(7))
+        return InvalidRequestError("the prompt is too long") if refused else replies(call)
+
+    for _ in range(2):  # a finished run asks them alone
+        one = run(tmp_path, scripted_lm(reply))
+        assert one.manifest["failed"] == 7
+
+
+def test_a_question_asked_again_at_the_end_counts_all_that_it_took(tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "_PAUSES", (0.01, 0.01))
+    down = [True, True]
+
+    def reply(call):
+        n = call.prompt.count("thought of")
+        if "answered" in call.fields:
+            return {"thought": f"coal thought of {n}", "answered": n >= 1}
+        return RateLimitError("busy") if down and down.pop() else {"answer": "So.", "citations": []}
+
+    lm = scripted_lm(reply)
+    with dspy.context(lm=lm):
+        ask_all({"ircot": Ircot(None, retriever())}, questions(1), tmp_path, {"ircot": {}}, progress=False)
+    ((_, record),) = Run(tmp_path / "ircot").answers()
+    assert record["error"] is None
+    assert len(lm.engine.calls) == 5  # two thoughts, and the answer at the third attempt
+    assert (record["usage"]["lm_calls"], record["usage"]["cached_calls"]) == (3, 0)
+    assert record["usage"]["prompt_tokens"] == sum(len(c.prompt.split()) for c in lm.engine.calls[:2]) + len(
+        lm.engine.calls[-1].prompt.split()
+    )
+
+
+@pytest.mark.parametrize("content", ["", "null", "[]", "5", "{}", "{", "\udcff"])
+@pytest.mark.parametrize(
+    "name", ["config.yaml", "manifest.json", "questions.jsonl", "predictions.jsonl", "calls.jsonl"]
+)
+def test_a_damaged_file_of_a_run_is_told_in_one_line_or_does_no_harm(tmp_path, name, content):
+    first = table(run(tmp_path).path)
+    (tmp_path / "rag" / name).write_bytes((content + "\n").encode("utf-8", "surrogateescape"))
+    said = ""
+    try:
+        run(tmp_path)
+        again = table(tmp_path / "rag")
+    except AspectragError as error:
+        said = str(error)
+    assert (str(tmp_path) in said and "\n" not in said) if said else again == first
+
+
+def test_a_damaged_cache_is_thrown_away(tmp_path):
+    (tmp_path / ".cache").mkdir()
+    (tmp_path / ".cache" / "cache.db").write_text("this is no database, and long enough to be read as one" * 50)
+    assert all(record["error"] is None for _, record in run(tmp_path).answers())
 
 
 def test_the_cache_of_the_user_is_left_alone(tmp_path):

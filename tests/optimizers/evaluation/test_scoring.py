@@ -5,12 +5,14 @@ import json
 
 import dspy
 import pytest
+from aspectrag.data.benchmarks.benchmark import question
 from aspectrag.errors import AspectragError
 from aspectrag.lms.scripted import scripted_lm
 from aspectrag.optimizers.evaluation.run import Run, runs_of
 from aspectrag.optimizers.evaluation.runner import ask_all
 from aspectrag.optimizers.evaluation.scoring import score
 from aspectrag.optimizers.metrics.metric import Metric
+from aspectrag.optimizers.metrics.registry import metric
 from aspectrag.programs.baselines.rag import Rag
 from aspectrag.programs.config import AnswerConfig
 from evaluation import EM, TOKENS, questions, replies, retriever
@@ -158,3 +160,54 @@ def test_classifiers_get_their_classes_and_the_confusion_matrix(tmp_path):
     assert list(classes["classes"]) == ["", "even", "odd"]
     assert classes["confusion"] == [[0, 0, 0], [0, 0, 3], [1, 0, 2]]
     assert classes["accuracy"] == pytest.approx(2 / 6)
+
+
+def test_what_looks_like_a_key_in_a_question_or_an_answer_is_data(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOME_API_KEY", "hunter2-hunter2")
+    asked = [
+        question("hf_squad_00012", "Which film?", ["Basic Instinct"], supporting_ids=["access-token"]),
+        question("sk-squad-00013", "Which cup-bearer of Zeus?", ["the basic principles of law"]),
+    ]
+
+    def reply(call):
+        return {"answer": "Basic Research, or hunter2-hunter2", "citations": [1]}
+
+    with dspy.context(lm=scripted_lm(reply)):
+        ask_all({"rag": Rag(None, retriever())}, asked, tmp_path, {"rag": {}}, progress=False)
+    run = Run(tmp_path / "rag")
+    scored = score(run, [EM, metric("R@5")], progress=False)
+    assert [(each.id, each.scores["em"]) for each in scored] == [("hf_squad_00012", 0), ("sk-squad-00013", 0)]
+    assert scored[0].scores["R@5"] == 0
+    assert [q.answers for q, _ in run.answers()] == [["Basic Instinct"], ["the basic principles of law"]]
+    assert all(record["answer"].startswith("Basic Research, or ***") for _, record in run.answers())
+    assert not any(b"hunter2" in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+
+
+def test_another_judge_is_asked_and_a_judge_that_said_nothing_is_asked_again(tmp_path):
+    asked = []
+
+    def judge(example, prediction):
+        asked.append(example.id)
+        return {"good": 1.0, "good_failed": float(example.id == "q3" and len(asked) < 10)}
+
+    judged = Metric("good", "", judge, judged=True, gives=("good", "good_failed"))
+    run = made(tmp_path)
+    score(run, [judged], judge="a", progress=False)
+    assert len(asked) == 9
+    score(run, [judged], judge="a", progress=False)
+    assert asked[9:] == ["q3"]
+    score(run, [judged], judge="b", progress=False)
+    assert len(asked) == 19
+
+
+def test_files_of_a_run_that_were_changed_are_told(tmp_path):
+    run = made(tmp_path)
+    score(run, [EM], progress=False)
+    lines = (run.path / "scores.jsonl").read_text().splitlines(keepends=True)
+    (run.path / "scores.jsonl").write_text("".join(lines[:4]))
+    with pytest.raises(AspectragError, match="is not whole"):
+        Run(run.path).scored()
+    lines = (run.path / "questions.jsonl").read_text().splitlines(keepends=True)
+    (run.path / "questions.jsonl").write_text("".join(lines[:4]))
+    with pytest.raises(AspectragError, match="is not what the run was begun with"):
+        list(Run(run.path).answers())

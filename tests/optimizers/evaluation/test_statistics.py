@@ -46,6 +46,23 @@ def test_the_p_value_is_that_of_a_paired_test():
     )
 
 
+@pytest.mark.parametrize(
+    ("ours", "p"), [([1.0], 1.0), ([1.0] * 3, 0.25), ([1.0] * 6, 2 / 64), ([0.0] * 5, 1.0), ([1.0, 0.0], 1.0)]
+)
+def test_few_questions_prove_little(ours, p):
+    assert difference_of(ours, [0.0] * len(ours)).p == pytest.approx(p)
+
+
+def test_counting_all_ways_and_drawing_some_agree(monkeypatch):
+    from aspectrag.optimizers.evaluation import statistics
+
+    rng = np.random.default_rng(5)
+    ours, theirs = rng.random(12).tolist(), (rng.random(12) * 0.7).tolist()
+    counted = difference_of(ours, theirs).p
+    monkeypatch.setattr(statistics, "_ALL_WAYS", 0)
+    assert difference_of(ours, theirs).p == pytest.approx(counted, abs=0.03)
+
+
 def test_seeded():
     values = np.random.default_rng(0).random(50).tolist()
     assert mean_of(values, seed=1) == mean_of(values, seed=1)
