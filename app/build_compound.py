@@ -12,6 +12,7 @@ from ..data.construction.compound import Group, Part, compound_record, groups, j
 from ..data.construction.entities import Entity, entities
 from ..data.construction.records import Results, Task, write_records
 from ..data.construction.splitting import split
+from ..data.construction.twins import renamed, twins
 from ..data.corpus import load_corpus
 from ..data.passages import Passage
 from ..errors import AspectragError
@@ -72,16 +73,19 @@ def compound(
             f"--dev {dev:g} and --test {test:g} leave nothing for tune.jsonl: their sum must be below 1"
         )
     passages = list(load_corpus(corpus)) if corpus else []
+    names = twins(passages)  # a text under two ids could be in two parts
+    passages = [passage for passage in passages if passage.id not in names]
     if from_questions:
         folder(out)
-        made = groups(single_parts(_questions(from_questions)), seed)
+        made = groups(single_parts(renamed(one, names) for one in _questions(from_questions)), seed)
         if not made:
             raise AspectragError("no two questions are about the same title: supporting_titles of each must name one")
         records = [
             compound_record(group, join_verbatim([part.question for part in group.parts]), "verbatim") for group in made
         ]
         titles = {group.entity for group in made}
-        kept = [passage for passage in passages if passage.title in titles]
+        support = {identity for record in records for identity in record["supporting_ids"]}
+        kept = [passage for passage in passages if passage.title in titles or passage.id in support]
     else:
         found = entities(passages, most=documents, seed=seed)
         if not found:
@@ -163,7 +167,7 @@ def _plain(group: Group) -> dict[str, Any]:
 
 
 def _questions(paths: Iterable[Path]) -> list[dspy.Example]:
-    from ..data.benchmarks.fields import RecordError
+    from ..data.benchmarks.fields import MISFITS, misfit
     from ..data.benchmarks.files import read_records
     from ..data.benchmarks.records import read_own
 
@@ -172,6 +176,6 @@ def _questions(paths: Iterable[Path]) -> list[dspy.Example]:
         for where, record in read_records(path, "tune"):
             try:
                 questions.append(read_own(record))
-            except (RecordError, KeyError, TypeError) as error:
-                raise AspectragError(f"{where} is no question with answers: {error}") from None
+            except MISFITS as error:
+                raise AspectragError(f"{where} is no question with answers: {misfit(error)}") from None
     return questions

@@ -32,6 +32,9 @@ from .progress import load_model
 from .views.terminal import console, shown
 from .working import work_through
 
+# Columns that may not grow, so that what a benchmark asks has the rest: a table makes all about as wide by itself.
+_WIDTHS = {"licence": 14, "categories": 12, "here": 12}
+
 app = typer.Typer(
     no_args_is_help=True,
     help="Sets of questions for training and testing. The published ones are known by name: see 'list'. A set of your "
@@ -57,7 +60,7 @@ def list_command(
     """
     table = Table(box=None)
     for heading in ("name", "about", "licence", "categories", "here"):
-        table.add_column(heading, overflow="fold")
+        table.add_column(heading, overflow="fold", max_width=_WIDTHS.get(heading))
     for each in BENCHMARKS.values():
         row = {"name": each.name, "about": each.about, "licence": each.licence, "categories": list(each.categories)}
         row["here"] = _where(each)

@@ -3,14 +3,14 @@
 import dspy
 
 from .benchmark import Benchmark
-from .fields import Record
+from .fields import Record, whole
 from .measured import GRADED, SUPPORT
 from .records import read_judged
 
 
 def read(record: Record) -> dspy.Example:
     """Read a query with its judged answers; grades 1-4 of the release become 0-3, as Typed-RAG and LINKAGE use them."""
-    return read_judged(record, lowest=min(int(record.get("lowest", 0)), 1))
+    return read_judged(record, lowest=min(whole(record.get("lowest", 0), "lowest"), 1))
 
 
 ANTIQUE = Benchmark(

@@ -1,6 +1,8 @@
 """Taking fields out of published records, with an error that says which is missing or of the wrong kind."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import ujson
@@ -15,6 +17,15 @@ _LISTED = 8
 
 class RecordError(ValueError):
     """A record is none of the schema; the message says why, for whoever knows the file and the line."""
+
+
+# What reading a record of another schema may raise.
+MISFITS = (RecordError, KeyError, TypeError, AttributeError, ValueError, OverflowError)
+
+
+def misfit(error: Exception) -> str:
+    """Why a record could not be read, given one of :data:`MISFITS`."""
+    return str(error) if isinstance(error, RecordError) else f"it is of another schema ({type(error).__name__})"
 
 
 def field(record: Record, *names: str) -> Any:
@@ -55,6 +66,35 @@ def identity(record: Record, *names: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise RecordError(f"its id is a {type(value).__name__}, neither a text nor a number")
     return str(value)
+
+
+def number(value: Any, name: str) -> int | float:
+    """A finite number: no metric can do anything with the infinite ones that JSON readers let pass.
+
+    Raises:
+        RecordError: It is none.
+    """
+    with suppress(OverflowError):  # a whole number beyond all others
+        if not isinstance(value, bool) and isinstance(value, int | float) and math.isfinite(value):
+            return value
+    raise RecordError(f'"{name}" is no finite number')
+
+
+def whole(value: Any, name: str) -> int:
+    """A whole number, also where it is written as a text: a grade.
+
+    Raises:
+        RecordError: It is none.
+
+    Example:
+        >>> whole("2", "label"), whole(1.0, "label")
+        (2, 1)
+    """
+    with suppress(ValueError):
+        value = float(value) if isinstance(value, str) else value
+    if int(found := number(value, name)) != found:
+        raise RecordError(f'"{name}" is no whole number')
+    return int(found)
 
 
 def texts(value: Any, name: str) -> list[str]:
@@ -105,6 +145,8 @@ def rows(value: Any, name: str) -> list[dict[str, Any]]:
     if isinstance(value, Mapping) and all(
         isinstance(column, Sequence) and not isinstance(column, str) for column in value.values()
     ):
+        if len({len(column) for column in value.values()}) > 1:
+            raise RecordError(f'"{name}" has lists of different lengths')
         value = [dict(zip(value, line, strict=True)) for line in zip(*value.values(), strict=True)]
     if not isinstance(value, Sequence) or not all(isinstance(row, Mapping) for row in value):
         raise RecordError(f'"{name}" is not a list of records')

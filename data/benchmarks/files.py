@@ -90,7 +90,16 @@ def _parsed(data: bytes, where: str) -> Any:
     except UnicodeDecodeError:
         raise AspectragError(f"{where} is not UTF-8 text") from None
     except (ValueError, RecursionError) as error:
-        raise AspectragError(f"{where} is not JSON ({getattr(error, 'msg', 'nested too deeply')})") from None
+        raise AspectragError(f"{where} {refused(error)}") from None
+
+
+def refused(error: ValueError | RecursionError) -> str:
+    """Why the JSON reader did not take a text, as the end of a sentence."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"is not JSON ({error.msg})"
+    if isinstance(error, RecursionError):
+        return "is not JSON that can be read (nested too deeply)"
+    return f"has a number of more than {sys.get_int_max_str_digits():,} digits, which cannot be read"
 
 
 def _record(value: Any, where: str) -> Mapping[str, Any]:

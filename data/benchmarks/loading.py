@@ -17,7 +17,7 @@ from ...errors import AspectragError
 from ..duplicates import fingerprint
 from ..passages import Passage
 from .benchmark import Benchmark
-from .fields import Record, RecordError
+from .fields import MISFITS, Record, RecordError, misfit
 from .files import Placed
 from .hub import address, from_hub
 from .layouts import Layout, find_layout
@@ -140,9 +140,8 @@ def read_all(
         try:
             example = convert(chosen, record)
             passages.update((passage.id, passage) for passage in passages_of(chosen, record))
-        except (RecordError, KeyError, TypeError, AttributeError, ValueError) as error:
-            said = error if isinstance(error, RecordError) else f"it is of another schema ({type(error).__name__})"
-            raise AspectragError(f"{where} is no record of {chosen.name}: {said}") from None
+        except MISFITS as error:
+            raise AspectragError(f"{where} is no record of {chosen.name}: {misfit(error)}") from None
         if example is None:
             continue
         if not example.id:

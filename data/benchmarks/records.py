@@ -8,7 +8,7 @@ import dspy
 from ..passages import Passage
 from .benchmark import question
 from .contexts import context_passages, supporting_titles
-from .fields import Record, RecordError, answers, identity, rows, text, texts
+from .fields import Record, RecordError, answers, identity, number, rows, text, texts, whole
 
 _OWN = ("id", "question", "answers", "type", "hops", "supporting_ids", "supporting_titles", "sub_questions")
 _OWN_TOO = ("references", "qrels", "meta")
@@ -102,10 +102,13 @@ def read_judged(record: Record, *, lowest: int | None = None) -> dspy.Example:
     Args:
         record: The record; ``text`` of what was judged where the passages are answers.
         lowest: The label of a passage that is worth nothing; where it is given, passages with a text are references.
+
+    Raises:
+        RecordError: A field is of the wrong kind.
     """
     judged = rows(record["judged"], "judged")
-    grades = {str(one["id"]): int(one["label"]) - (lowest or 0) for one in judged}
-    worth = [{"text": one["text"], "label": grades[str(one["id"])]} for one in judged if one.get("text")]
+    grades = {str(one["id"]): whole(one["label"], "label") - (lowest or 0) for one in judged}
+    worth = [{"text": said, "label": grades[str(one["id"])]} for one in judged if (said := _body(one))]
     worth.sort(key=lambda one: -one["label"])
     references = worth if lowest is not None else []
     best = max((one["label"] for one in references), default=0)
@@ -133,15 +136,20 @@ def _sub_question(part: dict[str, Any]) -> dict[str, Any]:
     return part | {"question": text(part, "question"), "answers": answers(part.get("answers"))}
 
 
+def _body(judged: dict[str, Any]) -> str:
+    body = judged.get("text")
+    if not isinstance(body, str | None):
+        raise RecordError(f'"text" of what was judged is a {type(body).__name__}, not a text')
+    return body or ""
+
+
 def _reference(one: dict[str, Any]) -> dict[str, Any]:
-    label = one.get("label")
-    if isinstance(label, bool) or not isinstance(label, int | float):
-        raise RecordError('"label" of a reference is no number')
+    number(one.get("label"), "references.label")
     return one | {"text": text(one, "text")}
 
 
 def _qrels(value: Any) -> dict[str, int]:
     try:
-        return {str(identity): int(grade) for identity, grade in value.items()}
-    except (AttributeError, TypeError, ValueError):
+        return {str(identity): whole(grade, "qrels") for identity, grade in value.items()}
+    except (AttributeError, RecordError):
         raise RecordError('"qrels" is not a record of ids and whole numbers') from None

@@ -24,6 +24,8 @@ def unwrapped(document: Any, split: str, where: str) -> Iterator[Any]:
     """
     if isinstance(document, Mapping):
         document = _inner(document, split, where)
+    if not isinstance(document, list):
+        raise AspectragError(f"{where} is neither a list of records nor a record but a {type(document).__name__}")
     for record in document:
         if isinstance(record, Mapping) and isinstance(record.get("paragraphs"), list) and "question" not in record:
             yield from _questions(record, where)
@@ -40,9 +42,19 @@ def _inner(document: Mapping[str, Any], split: str, where: str) -> list[Any]:
         name = next((alias for alias in SPLITS[split] if alias in document), None)
         if name is None:
             raise AspectragError(f"{where} has no split {split}: it has {', '.join(document)}")
-        held = document[name]
-        return held if isinstance(held, list) else [{**record, "id": key} for key, record in held.items()]
+        return _of_split(document[name], f"{where}, split {name}")
     return [document]  # a file of one record
+
+
+def _of_split(held: Any, where: str) -> list[Any]:
+    if isinstance(held, list):
+        return held
+    if not isinstance(held, Mapping):
+        raise AspectragError(f"{where} holds neither a list nor a record of records but a {type(held).__name__}")
+    for key, record in held.items():
+        if not isinstance(record, Mapping):
+            raise AspectragError(f"{where}: {key!r} is not a record but a {type(record).__name__}")
+    return [{**record, "id": key} for key, record in held.items()]
 
 
 def _questions(article: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:

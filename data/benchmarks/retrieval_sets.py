@@ -7,6 +7,7 @@ from typing import Any
 
 from ...errors import AspectragError
 from ..passages import Passage
+from .fields import whole
 from .files import Placed, read_lines
 from .releases import SPLITS
 
@@ -98,7 +99,7 @@ def _judgements(path: Path, columns: Mapping[str, int] | None) -> Judgements:
             continue
         try:
             query, passage, grade = fields if columns else (fields[0], fields[2], fields[3])
-            judged.setdefault(query, {})[passage] = int(float(grade))
+            judged.setdefault(query, {})[passage] = whole(grade, "grade")
         except (ValueError, IndexError):
             form = "query-id, corpus-id, score" if columns else "query-id, iteration, passage-id, grade"
             raise AspectragError(f"{path}, line {number} is no judgement: {form}") from None

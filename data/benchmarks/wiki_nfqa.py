@@ -7,7 +7,7 @@ from typing import Any
 import dspy
 
 from .benchmark import Benchmark, Hub, question
-from .fields import Record, RecordError, identity, text, texts
+from .fields import Record, RecordError, identity, text, texts, whole
 from .measured import GRADED
 
 _SUBSETS = ("2wikimultihopqa", "hotpotqa", "musique", "nq", "squad", "trivia")
@@ -22,17 +22,17 @@ def read(record: Record) -> dspy.Example:
     answers, labels = record.get("answer_list"), record.get("answer_label")
     if not isinstance(answers, list) or not isinstance(labels, list) or len(answers) != len(labels):
         raise RecordError('"answer_list" and "answer_label" are not two lists of one length')
+    graded = [(str(answer), whole(label, "answer_label")) for answer, label in zip(answers, labels, strict=True)]
     name = identity(record, "question_id", "id")
     subset = next((each for each in _SUBSETS if each in name.lower() or each == record.get("dataset")), "")
     category = next((record[key] for key in ("NFQ_category", "category_prediction", "category") if record.get(key)), "")
     return question(
         name,
         text(record, "question_text", "question"),
-        _gold(record.get("answer_dict"))
-        or [str(best) for best, label in zip(answers, labels, strict=True) if label == 3],
+        _gold(record.get("answer_dict")) or [best for best, label in graded if label == 3],
         type=str(category) or "non-factoid",
         hops=None if subset in _MULTI_HOP else 1,
-        references=[{"text": str(answer), "label": int(label)} for answer, label in zip(answers, labels, strict=True)],
+        references=[{"text": answer, "label": label} for answer, label in graded],
         meta={"subset": subset},
     )
 

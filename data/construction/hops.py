@@ -3,13 +3,21 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import dspy
 
 from .relations import ARROW, asked
 
 _EARLIER = re.compile(r"#(\d{1,2})(?!\d)")
+
+
+class Record(Protocol):
+    """A question of a benchmark, or a record made of one; both dictionaries and ``dspy.Example`` are such."""
+
+    def get(self, key: str, /) -> Any:
+        """The value of a field, ``None`` where there is none."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -39,7 +47,8 @@ def hops(question: dspy.Example) -> list[Hop]:
     """The hops of a question with a decomposition; none where it has none that can be followed.
 
     ``#1`` in a sub-question (MuSiQue) stands for the answer to the first, and is replaced by it. A decomposition cannot
-    be followed where a part has no question or answer, or refers to one that does not come before it.
+    be followed where a part has no question or answer, or refers to one that does not come before it. Where parts do
+    not wait for one another (:func:`in_turn`), ``#1`` is what it says: a first place.
 
     Args:
         question: A question of a benchmark.
@@ -53,8 +62,9 @@ def hops(question: dspy.Example) -> list[Hop]:
         Who is the spouse of Steve Hillage? (1,) ('p2',)
     """
     found: list[Hop] = []
+    waiting = in_turn(question)
     for part in question.get("sub_questions") or ():
-        hop = _hop(part, found)
+        hop = _hop(part, found, waiting)
         if hop is None:
             return []
         found.append(hop)
@@ -70,14 +80,34 @@ def followed(question: dspy.Example) -> dspy.Example:
     return question.copy(sub_questions=parts) if parts else question
 
 
-def _hop(part: Mapping[str, Any], before: Sequence[Hop]) -> Hop | None:
+def in_turn(record: Record) -> bool:
+    """Whether parts of a question may wait for one another: those of a compound one, or of one look-up, do not."""
+    return record.get("hops") not in (0, 1) and not str(record.get("type") or "").startswith("compound")
+
+
+def waits(text: str, before: int) -> bool:
+    """Whether a part names the answer to one of so many before it, and is no question until that is put in.
+
+    Example:
+        >>> waits("Who founded #1?", 1), waits("Who had the #1 hit?", 0)
+        (True, False)
+    """
+    return any(0 < number <= before for number in _named(text))
+
+
+def _named(text: str) -> set[int]:
+    return {int(number) for number in _EARLIER.findall(text)}
+
+
+def _hop(part: Mapping[str, Any], before: Sequence[Hop], waiting: bool) -> Hop | None:
     text, answers = part.get("question"), part.get("answers")
     if not isinstance(text, str) or not text.strip() or not answers or not str(answers[0]).strip():
         return None
-    numbers = {int(number) for number in _EARLIER.findall(text)}
+    numbers = _named(text) if waiting else set()
     if any(not 0 < number <= len(before) for number in numbers):
         return None
-    text = _EARLIER.sub(lambda match: before[int(match[1]) - 1].answers[0], text)
+    if numbers:
+        text = _EARLIER.sub(lambda match: before[int(match[1]) - 1].answers[0], text)
     support = part.get("supporting_ids") or ([part["supporting_id"]] if part.get("supporting_id") else [])
     numbers |= set(part.get("depends_on") or ())
     source = "template over a relation" if ARROW in text else str(part.get("source") or "")

@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol
 
 from ...errors import AspectragError
 from ...texts import encodable
+from ..benchmarks.files import refused
 from ..duplicates import fingerprint
 from ..growing import GrowingFile
 
@@ -59,7 +60,7 @@ def _parsed(line: bytes, where: str) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise AspectragError(f"{where} is not UTF-8 text") from None
     except (ValueError, RecursionError) as error:
-        raise AspectragError(f"{where} is not JSON ({getattr(error, 'msg', 'nested too deeply')})") from None
+        raise AspectragError(f"{where} {refused(error)}") from None
     if not isinstance(record, dict):
         raise AspectragError(f"{where} is not a record but a {type(record).__name__}")
     return record

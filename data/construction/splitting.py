@@ -3,21 +3,14 @@
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import TypeVar
 
 from ...errors import AspectragError
+from .hops import Record, in_turn, waits
 from .words import tokens
 
 _SHOWN = 5
 _CLIP = 60
-
-
-class Record(Protocol):
-    """A question of a benchmark, or a record made of one; both dictionaries and ``dspy.Example`` are such."""
-
-    def get(self, key: str, /) -> Any:
-        """The value of a field, ``None`` where there is none."""
-        ...
 
 
 R = TypeVar("R", bound=Record)
@@ -39,9 +32,14 @@ def marks(record: Record) -> set[Mark]:
     support = [each for known in (record, *parts) for each in known.get("supporting_ids") or ()]
     support += [part["supporting_id"] for part in parts if part.get("supporting_id")]
     found = {("passage", str(passage)) for passage in support}
-    for text in (record.get("question"), *(part.get("question") for part in parts)):
+    asked = [record.get("question")]
+    for place, part in enumerate(parts):
+        text = part.get("question")
         # A template that waits for an earlier answer, such as "Who founded #1?", is no question yet.
-        if isinstance(text, str) and "#" not in text and (words := tokens(text.casefold())):
+        if isinstance(text, str) and not (in_turn(record) and waits(text, place)):
+            asked.append(text)
+    for text in asked:
+        if isinstance(text, str) and (words := tokens(text.casefold())):
             found.add(("question", " ".join(words)))
     if entity := (record.get("meta") or {}).get("entity"):
         found.add(("entity", str(entity)))

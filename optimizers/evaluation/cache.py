@@ -1,48 +1,96 @@
 """The cache of a run: each question of each method pays for its own calls, whoever asked the same before."""
 
-import shutil
-import sqlite3
+import pickle
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
-import diskcache
 import dspy
 from dspy.clients.cache import Cache
 
+_SETTING = "cache_scope"
 
-class _Scoped(Cache):
-    """DSPy's cache on disk, whose keys hold what the caller's context says it is working on."""
 
-    def __init__(self, folder: Path) -> None:
+class RunCache(Cache):
+    """Answers of language models by question, in a file that only grows: a question once answered is not asked again.
+
+    DSPy's own store opens sixteen databases in each thread, and would keep all answers as long as the disk holds.
+
+    Args:
+        file: Where answers are written, as they come in.
+    """
+
+    def __init__(self, file: Path) -> None:
         super().__init__(enable_disk_cache=False, enable_memory_cache=False, disk_cache_dir=None)
-        # One file in place of DSPy's sixteen: each thread opens each of them, which takes longer than it saves.
-        try:
-            self.disk_cache = diskcache.Cache(str(folder), eviction_policy="none")
-        except sqlite3.DatabaseError:  # damaged: what it held is asked again
-            shutil.rmtree(folder, ignore_errors=True)
-            self.disk_cache = diskcache.Cache(str(folder), eviction_policy="none")
-        self.enable_disk_cache = True
+        self.enable_disk_cache = True  # its store is this object: see get, set
+        self.disk_cache: Any = self
+        self._answers: dict[str, dict[str, Any]] = defaultdict(dict)
+        self._lock_file = Lock()
+        whole = self._read(file)
+        self._file = file.open("ab", buffering=0)
+        self._file.truncate(whole)
 
-    def cache_key(self, request: dict[str, Any], ignored_args_for_cache_key: list[str] | None = None) -> str:
-        scope = dspy.settings.get("cache_scope") or ""
-        return super().cache_key({**request, "aspectrag_scope": scope}, ignored_args_for_cache_key)
+    def _read(self, file: Path) -> int:
+        """Read what an earlier attempt left; returns where the last whole answer ends."""
+        whole = 0
+        if file.is_file():
+            with file.open("rb") as old:
+                try:
+                    while True:
+                        scope, key, answer = pickle.load(old)
+                        self._answers[scope][key] = answer
+                        whole = old.tell()
+                except Exception:  # its end, what a kill cut short, or damage: what follows is asked again
+                    pass
+        return whole
+
+    def get(self, request: Any, ignored_args_for_cache_key: list[str] | None = None) -> Any:
+        """The answer of an earlier call of the same question, marked as one."""
+        found = self._answers[_scope()].get(self.cache_key(request, ignored_args_for_cache_key))
+        return None if found is None else self._prepare_cached_response(found)
+
+    def put(
+        self,
+        request: Any,
+        value: Any,
+        ignored_args_for_cache_key: list[str] | None = None,
+        enable_memory_cache: bool = True,  # noqa: ARG002 - part of DSPy's interface
+    ) -> None:
+        """Keep an answer."""
+        key = self.cache_key(request, ignored_args_for_cache_key)
+        self._answers[_scope()][key] = value
+        with self._lock_file:
+            self._file.write(pickle.dumps((_scope(), key, value)))
+
+    def forget(self, scope: str) -> None:
+        """A question that is answered asks no more."""
+        self._answers.pop(scope, None)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
 
 
 @contextmanager
-def run_cache(folder: Path) -> Iterator[None]:
+def run_cache(file: Path) -> Iterator[RunCache]:
     """Put a cache of its own in place of DSPy's, for the time of a run."""
     library: Any = dspy  # type checkers do not see its cache
     before = library.cache
-    library.cache = own = _Scoped(folder)
+    library.cache = own = RunCache(file)
     try:
-        yield
+        yield own
     finally:
         library.cache = before
-        own.disk_cache.close()
+        own.close()
 
 
-def scope(*names: str) -> AbstractContextManager[None]:
+def scoped(name: str) -> AbstractContextManager[None]:
     """What the calls inside belong to; calls of another scope are not answered by theirs."""
-    return dspy.context(cache_scope="\0".join(names))
+    return dspy.context(**{_SETTING: name})
+
+
+def _scope() -> str:
+    return dspy.settings.get(_SETTING) or ""

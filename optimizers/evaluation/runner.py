@@ -1,6 +1,5 @@
 """Asking many questions of several programs, so that nothing is lost and nothing is paid for twice."""
 
-import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
@@ -24,7 +23,7 @@ from tqdm.auto import tqdm
 from ...errors import AspectragError
 from ...programs.program import Program
 from ...programs.trace import record, verbatim
-from .cache import run_cache, scope
+from .cache import RunCache, run_cache, scoped
 from .folder import RunFolder, now
 from .ledger import Ledger
 from .pool import as_they_come
@@ -41,7 +40,7 @@ _FINAL = (
 _OF_QUESTION = (LMInvalidRequestError, LMUnsupportedFeatureError)
 # Seconds before what failed is asked again.
 _PAUSES = (5.0, 30.0)
-_CACHE = ".cache"
+_CACHE = ".answers"
 
 
 @dataclass(frozen=True)
@@ -51,6 +50,16 @@ class Job:
     program: Program
     folder: RunFolder
     ledger: Ledger
+    cache: RunCache
+
+    def scope(self, question: dspy.Example) -> str:
+        """What the calls of a question belong to."""
+        return f"{self.folder.path.name}\0{question.id}"
+
+    def forget(self, question: dspy.Example) -> None:
+        """What was kept for a question that might be asked again."""
+        self.ledger.forget(question.id)
+        self.cache.forget(self.scope(question))
 
 
 Task = tuple[Job, dspy.Example]
@@ -95,13 +104,13 @@ def ask_all(
         raise AspectragError(f"two questions have the id {twice!r}: ids must be unique")
     if not questions:
         raise AspectragError("there is no question to ask")
-    with run_cache(out / _CACHE):
-        jobs = _opened(programs, questions, out, configs)
+    with run_cache(out / _CACHE) as cache:
+        jobs = _opened(programs, questions, out, configs, cache)
         left = [(job, question) for question in questions for job in jobs if question.id not in job.folder.answered]
         _ask(left, workers, progress, len(jobs) * len(questions))
         for job in jobs:
             job.folder.update({"finished": now(), "failed": len(ids) - len(job.folder.answered)})
-        shutil.rmtree(out / _CACHE, ignore_errors=True)
+    (out / _CACHE).unlink()
 
 
 def _opened(
@@ -109,11 +118,18 @@ def _opened(
     questions: Sequence[dspy.Example],
     out: Path,
     configs: Mapping[str, Mapping[str, Any]],
+    cache: RunCache,
 ) -> list[Job]:
     folders = [RunFolder(out / name, configs[name], questions) for name in programs]
-    return [
-        Job(program, folder, Ledger(folder.calls)) for program, folder in zip(programs.values(), folders, strict=True)
+    jobs = [
+        Job(program, folder, Ledger(folder.calls), cache)
+        for program, folder in zip(programs.values(), folders, strict=True)
     ]
+    for job in jobs:
+        for question in questions:
+            if question.id in job.folder.answered:
+                job.forget(question)
+    return jobs
 
 
 @contextmanager
@@ -174,7 +190,7 @@ def _answer(task: Task) -> Exception | None:
     watching = dspy.context(
         callbacks=[*dspy.settings.callbacks, recorder], usage_tracker=recorder, disable_history=True
     )
-    with watching, scope(job.folder.path.name, question.id):
+    with watching, scoped(job.scope(question)):
         with record() as trace:
             try:
                 result, error = job.program(question=question.question), None
@@ -185,7 +201,7 @@ def _answer(task: Task) -> Exception | None:
         seconds = time.perf_counter() - started
     if result is not None:
         job.folder.add(answered(question.id, result, trace, seconds), trace)
-        job.ledger.forget(question.id)
+        job.forget(question)
     elif error is not None:
         job.folder.add(failed(question.id, error, trace, seconds), trace)
     return error

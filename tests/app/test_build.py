@@ -147,6 +147,57 @@ def test_questions_are_joined_without_a_model(run, model, tmp_path):
     assert sorted(path.name for path in out.iterdir()) == ["dev.jsonl", "tune.jsonl"]
 
 
+def test_a_text_under_two_ids_is_one_passage(run, model, tmp_path):
+    questions = [single(n, f"T{n // 2}") for n in range(40)]
+    # The same texts under other ids and titles, as where two sets are over one encyclopedia.
+    passages = [{"id": f"p{n}", "title": f"T{n // 2}", "text": f"Text {n % 20}."} for n in range(40)]
+    source = written(tmp_path / "q.jsonl", questions)
+    docs = written(tmp_path / "docs.jsonl", passages)
+    out = tmp_path / "out"
+    code, said, err = run("compound", docs, "--from-questions", source, "--out", out, "--dev", 0.2, "--test", 0.2)
+    assert (code, err) == (0, "")
+    assert "20 compound questions, 20 passages" in said
+    held = {one["id"]: one["text"] for one in lines(out / "corpus.jsonl")}
+    assert len(set(held.values())) == len(held) == 20
+    parts = [lines(out / f"{name}.jsonl") for name in ("tune", "dev", "test")]
+    used = [{held[one] for record in part for one in record["supporting_ids"]} for part in parts]
+    assert sum(map(len, used)) == len(set.union(*used)) == 20
+    about = {record["meta"]["entity"]: index for index, part in enumerate(parts) for record in part}
+    assert all(about[f"T{n}"] == about[f"T{n + 10}"] for n in range(10))
+
+
+def test_a_passage_that_is_named_is_kept_under_another_title(run, model, tmp_path):
+    source = written(tmp_path / "q.jsonl", [single(n, f"T{n // 2}") for n in range(40)])
+    passages = [{"id": f"p{n}", "title": f"T{n // 2}", "text": f"Text {n}."} for n in range(40)]
+    docs = written(tmp_path / "docs.jsonl", [{"id": "z", "title": "Elsewhere", "text": "Text  0."}, *passages])
+    assert run("compound", docs, "--from-questions", source, "--out", tmp_path / "out")[0] == 0
+    held = [one["id"] for one in lines(tmp_path / "out" / "corpus.jsonl")]
+    assert held == ["z", *(f"p{n}" for n in range(1, 40))]
+
+
+def test_a_text_under_two_titles_is_asked_about_once(run, model, tmp_path):
+    engine = model(about_towns)
+    docs = corpus(tmp_path)
+    written(docs, [*lines(docs), *({**one, "id": f"x{one['id']}", "title": f"X{one['title']}"} for one in lines(docs))])
+    out = tmp_path / "out"
+    assert run("compound", docs, "--out", out, "--dev", 0.2, "--test", 0.2)[0] == 0
+    assert sum(call.fields == ("question", "answer") for call in engine.calls) == 40
+    assert len(lines(out / "corpus.jsonl")) == 40
+
+
+def test_what_asks_for_number_one_is_in_one_part(run, model, tmp_path):
+    hit = {"id": "h", "question": "who had the #1 hit in 1956", "answers": ["Ann"], "hops": 1}
+    twice = [{**hit, "id": f"h{title}", "supporting_titles": [title], "supporting_ids": []} for title in ("T0", "T1")]
+    source = written(tmp_path / "q.jsonl", [*twice, *(single(n, f"T{n // 3}") for n in range(60))])
+    for seed in range(6):
+        out = tmp_path / f"out{seed}"
+        code, _, err = run(
+            "compound", "--from-questions", source, "--out", out, "--seed", seed, "--dev", 0.3, "--test", 0.3
+        )
+        assert (code, err) == (0, "")
+        assert sum("#1 hit" in (out / f"{name}.jsonl").read_text() for name in ("tune", "dev", "test")) == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -154,6 +205,9 @@ def test_questions_are_joined_without_a_model(run, model, tmp_path):
         (("--from-questions", "alone.jsonl"), "no two questions are about the same title"),
         (("--from-questions", "broken.jsonl"), "line 1"),
         (("--from-questions", "none.jsonl"), "none.jsonl"),
+        (("--from-questions", "uneven.jsonl"), 'uneven.jsonl, line 1 is no question with answers: "sub_questions" has'),
+        (("--from-questions", "endless.jsonl"), 'endless.jsonl, line 1 is no question with answers: "qrels" is not'),
+        (("--from-questions", "null.json"), "null.json is neither a list of records nor a record but a NoneType"),
         (("towns.jsonl", "--dev", 0.6, "--test", 0.5), "leave nothing for tune.jsonl"),
         (("untitled.jsonl",), "no title has two passages"),
         (("--from-questions", "pair.jsonl"), "part can be split off"),
@@ -166,6 +220,10 @@ def test_unusable_input_is_told_in_one_line(run, model, tmp_path, monkeypatch, a
     written(tmp_path / "alone.jsonl", [single(1, "A"), single(2, "B")])
     written(tmp_path / "pair.jsonl", [single(1, "A"), single(2, "A")])
     written(tmp_path / "broken.jsonl", [{"question": " ", "answers": []}])
+    parts = {"question": ["a", "b"], "answers": [["c"]]}
+    written(tmp_path / "uneven.jsonl", [{**single(1, "A"), "sub_questions": parts}])
+    written(tmp_path / "endless.jsonl", [{**single(1, "A"), "qrels": {"p": float("inf")}}])
+    (tmp_path / "null.json").write_text("null")
     written(tmp_path / "untitled.jsonl", [{"id": str(n), "text": f"Text {n}."} for n in range(3)])
     code, said, err = run("compound", *arguments, "--out", "out")
     assert (code, said) == (1, "")

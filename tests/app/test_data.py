@@ -182,6 +182,7 @@ def test_odd_but_good_records(run, questions, model, tmp_path):
         (["{broken"], "line 1 is not JSON"),
         ([record("A"), "[1]"], "line 2 is not a record but a list"),
         (["[" * 100_000], "line 1 is not JSON"),
+        (['{"id": ' + "1" * 5_000 + "}"], "line 1 has a number of more than 4,300 digits"),
         ([record("A"), {"id": "B", "answers": ["x"]}], 'line 2 has no "question"'),
         ([record("A", question=" ")], 'line 1 has no "question"'),
         ([record("A", answers=[])], 'line 1 has no "answers"'),
@@ -363,6 +364,9 @@ def test_benchmarks_are_listed(call, rivers):
     table = call("list")[1]
     assert "wiki-nfqa" in table
     assert "CC BY-SA 4.0" in table
+    # In a pipe too there is room to read what a benchmark asks.
+    assert "demo             65 questions of every type and route over the    Apache-2.0" in table
+    assert max(map(len, table.splitlines())) <= 110
 
 
 def test_a_benchmark_is_fetched_once_and_then_found_by_its_name(call, rivers, monkeypatch):

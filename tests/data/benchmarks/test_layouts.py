@@ -144,13 +144,30 @@ def test_queries_qrels_and_collection_of_antique(tmp_path):
         ("dev.jsonl", '{"id": 1, "question": "a", "answer": "b"}\n' * 2, "line 2: the id '1' is that of .*line 1 too"),
         ("dev.jsonl", '{"id": true, "question": "a", "answer": "b"}\n', "its id is a bool"),
         ("dev.jsonl", b'{"question": "\xfc"}\n', "line 1 is not UTF-8"),
-        ("dev.jsonl", "[" * 100_000, "line 1 is not JSON"),
+        ("dev.jsonl", "[" * 100_000, r"line 1 is not JSON that can be read \(nested too deeply\)"),
+        ("dev.jsonl", '{"id": ' + "1" * 5_000 + "}", "line 1 has a number of more than 4,300 digits"),
         ("dev.jsonl", '{"dataset": "squad", "question": "a", "answers": ["b"]}', "it belongs to squad, not to nq"),
         ("dev.jsonl", '{"question": "a", "answers": ["b"], "sub_questions": [7]}', '"sub_questions" is not a list'),
         ("dev.jsonl", '{"question": "a", "answers": ["b"], "hops": "two"}', '"hops" is no whole number'),
+        (
+            "dev.jsonl",
+            '{"question": "a", "answers": ["b"], "sub_questions": {"question": ["a", "b"], "answers": [["c"]]}}',
+            'line 1 is no record of nq: "sub_questions" has lists of different lengths',
+        ),
         ("dev.jsonl.gz", "no gzip", "is no whole gzip file"),
         ("dev.json", "{broken", "dev.json is not JSON"),
         ("dev.json", '{"train": {}}', "dev.json has no split dev: it has train"),
+        ("dev.json", "null", "is neither a list of records nor a record but a NoneType"),
+        ("dev.json", "5", "is neither a list of records nor a record but a int"),
+        ("dev.json", "true", "is neither a list of records nor a record but a bool"),
+        ("dev.json", '"text"', "is neither a list of records nor a record but a str"),
+        ("dev.json", '{"dev": {"a": 1}}', "dev.json, split dev: 'a' is not a record but a int"),
+        (
+            "dev.json",
+            '{"dev": null}',
+            "dev.json, split dev holds neither a list nor a record of records but a NoneType",
+        ),
+        ("dev.json", '{"val": "x"}', "dev.json, split val holds neither a list nor a record of records but a str"),
         ("dev.json", '[{"question": "a", "answer": "b"}, 7]', "record 2 is not a record but a int"),
         ("dev.csv", "question,answer\na\n", "line 2 has not as many fields"),
         ("dev.csv", b"question,answer\n\xfc,b\n", "is not UTF-8"),
@@ -165,6 +182,49 @@ def test_what_is_wrong_with_a_file_is_one_line(tmp_path, name, content, said):
         load("nq", path=path)
     assert "\n" not in str(raised.value)
     assert str(path) in str(raised.value)
+
+
+GRADES = ["Infinity", "-Infinity", "NaN", "1e999", "1" * 400, '"1e999"', '"high"', "true", "null", "[1]"]
+
+
+@pytest.mark.parametrize("grade", GRADES)
+@pytest.mark.parametrize(
+    ("name", "record", "said"),
+    [
+        ("nq", '"answers": ["b"], "qrels": {"p": GRADE}', '"qrels" is not a record of ids and whole numbers'),
+        ("nq", '"answers": ["b"], "references": [{"text": "b", "label": GRADE}]', '"references.label" is no finite'),
+        ("nq", '"judged": [{"id": "p", "label": GRADE}]', '"label" is no finite number'),
+        ("antique", '"judged": [{"id": "p", "label": GRADE, "text": "b"}]', '"label" is no finite number'),
+        ("antique", '"lowest": GRADE, "judged": [{"id": "p", "label": 1}]', '"lowest" is no finite number'),
+        ("wiki-nfqa", '"answer_list": ["b"], "answer_label": [GRADE]', '"answer_label" is no finite number'),
+    ],
+    ids=["qrels", "references", "judged", "antique", "lowest", "wiki-nfqa"],
+)
+def test_a_grade_is_a_finite_number(tmp_path, name, record, said, grade):
+    path = tmp_path / "dev.jsonl"
+    path.write_text('{"id": "q", "question": "a", ' + record.replace("GRADE", grade) + "}\n", encoding="utf-8")
+    with pytest.raises(AspectragError) as raised:
+        load(name, path=path)
+    assert str(raised.value).startswith(f"{path}, line 1 is no record of {name}: {said}")
+    assert "\n" not in str(raised.value)
+
+
+def test_grades_in_words_and_fractions(tmp_path):
+    record = {"id": "q", "question": "a", "answers": ["b"], "qrels": {"p": "2", "r": 1.0}}
+    record["references"] = [{"text": "b", "label": 2.5}]
+    (one,) = load("nq", path=lines(tmp_path / "dev.jsonl", [record])).questions
+    assert one.qrels == {"p": 2, "r": 1}
+    assert one.references == [{"text": "b", "label": 2.5}]
+    with pytest.raises(AspectragError, match=r'line 1 .*"qrels" is not a record of ids and whole numbers'):
+        load("nq", path=lines(tmp_path / "dev.jsonl", [{**record, "qrels": {"p": 0.5}}]))
+
+
+@pytest.mark.parametrize("body", [7, ["b"], {"b": 1}, True, 0, []])
+def test_an_answer_that_was_judged_is_a_text(tmp_path, body):
+    record = {"id": "q", "question": "a", "judged": [{"id": "p", "label": 1, "text": body}]}
+    said = rf'dev.jsonl, line 1 is no record of antique: "text" of what was judged is a {type(body).__name__}, not'
+    with pytest.raises(AspectragError, match=said):
+        load("antique", path=lines(tmp_path / "dev.jsonl", [record]))
 
 
 def test_what_is_wrong_with_a_folder_is_one_line(tmp_path):
@@ -185,9 +245,11 @@ def test_what_is_wrong_with_a_beir_folder_is_one_line(tmp_path):
     folder = beir(tmp_path, "train")
     with pytest.raises(AspectragError, match=r"qrels has no file of split dev \(dev.tsv …\): train.tsv"):
         load("nq", path=folder)
-    (folder / "qrels" / "dev.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td0\thigh\n", encoding="utf-8")
-    with pytest.raises(AspectragError, match=r"dev.tsv, line 2 is no judgement: query-id, corpus-id, score"):
-        load("nq", path=folder)
+    for grade in ("high", "inf", "nan", "1e999"):
+        judged = f"query-id\tcorpus-id\tscore\nq1\td0\t{grade}\n"
+        (folder / "qrels" / "dev.tsv").write_text(judged, encoding="utf-8")
+        with pytest.raises(AspectragError, match=r"dev.tsv, line 2 is no judgement: query-id, corpus-id, score"):
+            load("nq", path=folder)
     (folder / "qrels" / "dev.tsv").write_text("query-id\tcorpus-id\tscore\n", encoding="utf-8")
     with pytest.raises(AspectragError, match="no query has a judgement"):
         load("nq", path=folder)

@@ -44,6 +44,15 @@ def test_what_cannot_be_followed_has_no_hops(parts):
     assert followed(given) == given
 
 
+@pytest.mark.parametrize("kind", [{"hops": 1}, {"type": "compound-2", "hops": 2}])
+def test_where_parts_do_not_wait_a_number_sign_is_a_first_place(kind):
+    parts = [part("Who sang it?", "Ann"), part("Who had the #1 hit of 1956?", "Bo"), part("Which is #7?", "Cy")]
+    given = question("q", "Q?", sub_questions=parts, **kind)
+    assert [hop.question for hop in hops(given)] == [one["question"] for one in parts]
+    assert [hop.depends_on for hop in hops(given)] == [(), (), ()]
+    assert [one["question"] for one in followed(given).sub_questions] == [one["question"] for one in parts]
+
+
 def test_an_answer_is_text_and_never_a_pattern():
     parts = [part("Who?", r"\1 {0} #2"), part("Where was #1 born?", "B")]
     assert hops(question("q", "Q?", sub_questions=parts))[1].question == r"Where was \1 {0} #2 born?"

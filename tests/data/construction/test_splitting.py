@@ -28,7 +28,22 @@ def test_questions_passages_parts_and_entities_are_marks():
         ("passage", "p3"),
         ("entity", "Ulm"),
     }
-    assert marks({"id": "x", "sub_questions": ["texts", "alone"], "question": "#1"}) == set()
+    assert marks({"id": "x", "sub_questions": ["texts", "alone"], "question": "?"}) == set()
+
+
+def test_a_number_sign_waits_for_an_answer_only_where_there_is_an_earlier_part():
+    hit = "Who had the #1 hit in 1956?"
+    asked = ("question", "who had the 1 hit in 1956")
+    part, first = {"question": hit, "answers": ["Ann"]}, {"question": "Who?", "answers": ["Bo"]}
+    assert marks(question("q", hit)) == {asked}
+    assert asked in marks(question("q", "Q?", sub_questions=[part, first]))  # none before it
+    assert asked not in marks(question("q", "Q?", sub_questions=[first, part]))
+    assert asked in marks(question("q", "Q?", hops=1, sub_questions=[first, part]))  # readings, each asked alone
+    assert asked in marks(question("q", "Q?", type="compound-2", hops=2, sub_questions=[first, part]))
+    forty = {"question": "Who had #40 hits, and #400?", "answers": ["Cy"]}
+    assert ("question", "who had 40 hits and 400") in marks(question("q", "Q?", sub_questions=[first, forty]))
+    with pytest.raises(AspectragError, match="share 1 thing: 'a' and 'b' the question 'who had the 1 hit in 1956'"):
+        disjoint([question("a", hit)], [question("b", "Q?", hops=1, sub_questions=[first, part])])
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def test_every_question_is_asked_of_every_program_and_written_down(tmp_path):
         assert one.manifest["finished"]
         assert one.manifest["failed"] == 0
     # The second program asks what the first asked: that comes out of the cache of this run.
-    assert not (tmp_path / ".cache").exists()
+    assert not (tmp_path / ".answers").exists()
     assert len(lm.engine.calls) <= 20
 
 
@@ -323,9 +323,8 @@ def test_a_damaged_file_of_a_run_is_told_in_one_line_or_does_no_harm(tmp_path, n
     assert (str(tmp_path) in said and "\n" not in said) if said else again == first
 
 
-def test_a_damaged_cache_is_thrown_away(tmp_path):
-    (tmp_path / ".cache").mkdir()
-    (tmp_path / ".cache" / "cache.db").write_text("this is no database, and long enough to be read as one" * 50)
+def test_damaged_answers_of_an_earlier_attempt_are_asked_again(tmp_path):
+    (tmp_path / ".answers").write_text("this is none")
     assert all(record["error"] is None for _, record in run(tmp_path).answers())
 
 
