@@ -17,7 +17,9 @@ _SETTING = "cache_scope"
 class RunCache(Cache):
     """Answers of language models by question, in a file that only grows: a question once answered is not asked again.
 
-    DSPy's own store opens sixteen databases in each thread, and would keep all answers as long as the disk holds.
+    DSPy's own store opens sixteen databases in each thread, and would keep all answers as long as the disk holds. Here,
+    what an earlier attempt at a question had already asked, before it failed or was killed, is free now and was not
+    then: it is counted as spent, so that a table does not depend on how often it was begun.
 
     Args:
         file: Where answers are written, as they come in.
@@ -28,7 +30,9 @@ class RunCache(Cache):
         self.enable_disk_cache = True  # its store is this object: see get, set
         self.disk_cache: Any = self
         self._answers: dict[str, dict[str, Any]] = defaultdict(dict)
+        self._counted: dict[str, set[str]] = defaultdict(set)
         self._lock_file = Lock()
+        file.parent.mkdir(parents=True, exist_ok=True)
         whole = self._read(file)
         self._file = file.open("ab", buffering=0)
         self._file.truncate(whole)
@@ -49,8 +53,16 @@ class RunCache(Cache):
 
     def get(self, request: Any, ignored_args_for_cache_key: list[str] | None = None) -> Any:
         """The answer of an earlier call of the same question, marked as one."""
-        found = self._answers[_scope()].get(self.cache_key(request, ignored_args_for_cache_key))
-        return None if found is None else self._prepare_cached_response(found)
+        scope, key = _scope(), self.cache_key(request, ignored_args_for_cache_key)
+        found = self._answers[scope].get(key)
+        if found is None:
+            return None
+        if key not in self._counted[scope]:
+            self._counted[scope].add(key)
+            usage = found.get("usage") if isinstance(found, dict) else getattr(found, "usage", None)
+            if tracker := dspy.settings.usage_tracker:
+                tracker.add_usage("earlier", dict(usage or {}))
+        return self._prepare_cached_response(found)
 
     def put(
         self,
@@ -60,14 +72,20 @@ class RunCache(Cache):
         enable_memory_cache: bool = True,  # noqa: ARG002 - part of DSPy's interface
     ) -> None:
         """Keep an answer."""
-        key = self.cache_key(request, ignored_args_for_cache_key)
-        self._answers[_scope()][key] = value
+        scope, key = _scope(), self.cache_key(request, ignored_args_for_cache_key)
+        self._answers[scope][key] = value
+        self._counted[scope].add(key)
         with self._lock_file:
-            self._file.write(pickle.dumps((_scope(), key, value)))
+            self._file.write(pickle.dumps((scope, key, value)))
+
+    def begin(self, scope: str) -> None:
+        """A new attempt at a question: what earlier ones asked counts once more."""
+        self._counted.pop(scope, None)
 
     def forget(self, scope: str) -> None:
         """A question that is answered asks no more."""
         self._answers.pop(scope, None)
+        self._counted.pop(scope, None)
 
     def close(self) -> None:
         """Let go of the file."""

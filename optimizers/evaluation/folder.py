@@ -7,7 +7,6 @@
     questions.jsonl     the questions, with what is known about each
     predictions.jsonl   one line per question, written when it is answered; a failure has its own field
     traces/             every step of every question
-    calls.jsonl         what each call cost
     judgements.jsonl    what the judge said, where metrics ask one
     scores.jsonl        what each question scored
     metrics.json, by_category.csv, run.trec
@@ -70,7 +69,6 @@ class RunFolder:
             self.update({"format": FORMAT_VERSION, "questions": digest, "started": now(), **surroundings()})
         (self.path / "traces").mkdir(exist_ok=True)
         self._predictions = GrowingFile(self.path / "predictions.jsonl", ("id", "error"))
-        self.calls = GrowingFile(self.path / "calls.jsonl", ("id", "call", "tokens", "seconds"))
         self.answered = {record["id"] for record in self._predictions if record["error"] is None}
 
     def _write_config(self) -> None:

@@ -25,7 +25,6 @@ from ...programs.program import Program
 from ...programs.trace import record, verbatim
 from .cache import RunCache, run_cache, scoped
 from .folder import RunFolder, now
-from .ledger import Ledger
 from .pool import as_they_come
 from .records import answered, failed
 
@@ -49,17 +48,11 @@ class Job:
 
     program: Program
     folder: RunFolder
-    ledger: Ledger
     cache: RunCache
 
     def scope(self, question: dspy.Example) -> str:
         """What the calls of a question belong to."""
         return f"{self.folder.path.name}\0{question.id}"
-
-    def forget(self, question: dspy.Example) -> None:
-        """What was kept for a question that might be asked again."""
-        self.ledger.forget(question.id)
-        self.cache.forget(self.scope(question))
 
 
 Task = tuple[Job, dspy.Example]
@@ -121,14 +114,11 @@ def _opened(
     cache: RunCache,
 ) -> list[Job]:
     folders = [RunFolder(out / name, configs[name], questions) for name in programs]
-    jobs = [
-        Job(program, folder, Ledger(folder.calls), cache)
-        for program, folder in zip(programs.values(), folders, strict=True)
-    ]
+    jobs = [Job(program, folder, cache) for program, folder in zip(programs.values(), folders, strict=True)]
     for job in jobs:
         for question in questions:
             if question.id in job.folder.answered:
-                job.forget(question)
+                cache.forget(job.scope(question))
     return jobs
 
 
@@ -184,13 +174,11 @@ def _round(left: Sequence[Task], workers: int, bar: tqdm, *, counted: bool) -> l
 def _answer(task: Task) -> Exception | None:
     """Ask one question; the answer, or what went wrong, is written down by the thread that has it."""
     job, question = task
-    recorder = job.ledger.recorder(question.id)
+    scope = job.scope(question)
+    job.cache.begin(scope)
     started = time.perf_counter()
     # DSPy's own history would keep every prompt in memory.
-    watching = dspy.context(
-        callbacks=[*dspy.settings.callbacks, recorder], usage_tracker=recorder, disable_history=True
-    )
-    with watching, scoped(job.scope(question)):
+    with dspy.context(disable_history=True), scoped(scope):
         with record() as trace:
             try:
                 result, error = job.program(question=question.question), None
@@ -201,7 +189,7 @@ def _answer(task: Task) -> Exception | None:
         seconds = time.perf_counter() - started
     if result is not None:
         job.folder.add(answered(question.id, result, trace, seconds), trace)
-        job.forget(question)
+        job.cache.forget(scope)
     elif error is not None:
         job.folder.add(failed(question.id, error, trace, seconds), trace)
     return error

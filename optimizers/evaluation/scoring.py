@@ -53,7 +53,6 @@ def score(
         dspy.LMError: The judge cannot be reached; what it said before is kept.
     """  # noqa: D205 - the names of the files need the room
     judged = _judged(run, [metric for metric in metrics if metric.judged], judge, workers, progress)
-    pure = [metric for metric in metrics if not metric.judged]
     scored, trec = [], []
     labels: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for question, record in run.answers():
@@ -61,20 +60,16 @@ def score(
             category: str(value) for category in categories if (value := _value(question, category)) not in ("", None)
         }
         prediction = prediction_of(record)
-        failed = record["error"] is not None
         scores: dict[str, float] = {}
-        for metric in pure:
-            columns = _columns(metric, question, prediction)
-            if failed:
-                columns = dict.fromkeys(columns, 0.0) if metric.better == "higher" else {}
-            scores |= columns
+        for metric in metrics:
+            if record["error"] is not None:
+                scores |= _nothing(metric, question, prediction)
+            else:
+                scores |= (
+                    judged[metric].get(question.id, {}) if metric.judged else _columns(metric, question, prediction)
+                )
             if metric.labels and (pair := metric.labels(question, prediction)):
                 labels[metric.name].append(pair)
-        for metric, said in judged.items():
-            columns = said.get(question.id, {})
-            if failed:  # the share of judgements that failed is not what failed here
-                columns = {column: 0.0 for column in metric.gives or (metric.name,) if not column.endswith("_failed")}
-            scores |= columns
         scored.append(Scored(question.id, scores, own, record["error"]))
         trec += [
             # Readers sort by the score: the retriever's need not fall where the lists of several queries are merged.
@@ -100,6 +95,13 @@ def _columns(metric: Metric, question: dspy.Example, prediction: dspy.Prediction
         raise AspectragError(
             f"the metric {metric.name} cannot score {question.id!r} ({type(error).__name__}: {error})"
         ) from error
+
+
+def _nothing(metric: Metric, question: dspy.Example, prediction: dspy.Prediction) -> dict[str, float]:
+    """What a failed question scores: 0 wherever an empty answer has a score of which more is better."""
+    if metric.better != "higher":
+        return {}
+    return {column: 0.0 for column in _columns(metric, question, prediction) if not column.endswith("_failed")}
 
 
 def _judged(

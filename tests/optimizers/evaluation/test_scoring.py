@@ -96,6 +96,8 @@ def test_what_a_judge_said_is_kept_and_asked_once_per_answer(tmp_path):
     asked = []
 
     def judge(example, prediction):
+        if not prediction.answer:  # as those of the library: nobody is asked about nothing
+            return {"judge": 0.0}
         asked.append(example.id)
         return {"judge": 0.5, "bad": None}
 
