@@ -15,6 +15,7 @@ import multiprocessing
 import resource
 import tempfile
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -37,9 +38,12 @@ WORDS = " ".join(f"word{n}" for n in range(100))
 class Instant:
     """A retriever that finds the same five passages of 100 words at once."""
 
-    def search(self, queries: list[str], k: int) -> list[list[Passage]]:
+    def search(self, queries: Sequence[str], k: int) -> list[list[Passage]]:
         """The passages, for each query."""
         return [[Passage(f"p{n}", f"Title {n}", WORDS, 1.0 / (n + 1)) for n in range(k)] for _ in queries]
+
+    def __deepcopy__(self, memo: dict[int, object]) -> "Instant":
+        return self
 
 
 def questions(count: int) -> list[dspy.Example]:

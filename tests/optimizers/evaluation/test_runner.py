@@ -311,7 +311,7 @@ def test_a_question_asked_again_at_the_end_counts_all_that_it_took(tmp_path, mon
 def test_a_damaged_file_of_a_run_is_told_in_one_line_or_does_no_harm(tmp_path, name, content):
     first = table(run(tmp_path).path)
     (tmp_path / "rag" / name).write_bytes((content + "\n").encode("utf-8", "surrogateescape"))
-    said = ""
+    said, again = "", first
     try:
         run(tmp_path)
         again = table(tmp_path / "rag")
