@@ -9,7 +9,7 @@ import pytest
 from dspy.dsp.utils.settings import DEFAULT_CONFIG, thread_local_overrides
 
 # The embedded model takes a minute a test on slow processors: there the first tests of it must do.
-EMBEDDED_MINUTES = float(os.environ.get("ASPECTRAG_EMBEDDED_MINUTES", "8"))
+EMBEDDED_MINUTES = float(os.environ.get("ASPECTRAG_EMBEDDED_MINUTES", "5"))
 _spent = {"embedded": 0.0}
 
 
