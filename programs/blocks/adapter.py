@@ -89,6 +89,8 @@ class StructuredAdapter(_Encodable, dspy.JSONAdapter):
         """Read the object; DSPy would take ``null`` for the text "None", here it counts as missing."""
         if completion.count("{") > _MOST_BRACES:
             raise _unreadable(signature, completion)
+        if "sentences" in signature.output_fields and is_cut_off(completion):  # DSPy would mend half a sentence
+            raise _unreadable(signature, completion)
         completion = _exact_labels(signature, completion)
         try:
             if "null" in completion and isinstance(fields := json_repair.loads(completion), dict):
