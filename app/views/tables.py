@@ -7,34 +7,30 @@ from rich.table import Table
 from rich.text import Text
 
 from ...optimizers.evaluation.comparison import Row
-from ...optimizers.evaluation.run import Run
-from ...optimizers.evaluation.scoring import ALL, groups, means
-from ...optimizers.evaluation.statistics import Difference, Mean
+from ...optimizers.evaluation.run import ALL, Run
+from ...optimizers.evaluation.statistics import SIGNIFICANT, Difference, Mean
 from .terminal import shown
 
 _MOST_FAILURES = 5
-# Below it a difference is printed as one that chance alone seldom makes.
-_SIGNIFICANT = 0.05
 
 
 def run_view(runs: Sequence[Run]) -> RenderableType:
     """A table of all columns by run, and one per category of the first column."""
-    scored = [run.scored() for run in runs]
-    overall = [means(each) for each in scored]
-    columns = list(dict.fromkeys(column for each in overall for column in each))
+    found = [run.means() for run in runs]
+    columns = list(dict.fromkeys(key[2] for each in found for key in each if key[0] == ALL))
     table = _table("metric", [run.path.name for run in runs])
     table.add_row("questions", *(f"{run.metrics['answered']} of {run.metrics['questions']}" for run in runs))
     for column in columns:
-        table.add_row(shown(column), *(_cell(run, each.get(column)) for run, each in zip(runs, overall, strict=True)))
+        overall = [each.get((ALL, ALL, column)) for each in found]
+        table.add_row(shown(column), *(_cell(run, mean) for run, mean in zip(runs, overall, strict=True)))
         classes = [run.metrics["classes"].get(column) for run in runs]
         if any(classes):  # F1 by class, and which is taken for which, are in metrics.json
             table.add_row("  macro-F1", *(f"{each['macro_f1']:.3f}" if each else "" for each in classes))
     parts: list[RenderableType] = [table, Text()]
     if columns:
         split = _table(f"{columns[0]} by category", [run.path.name for run in runs])
-        grouped = [groups(each) for each in scored]
-        for key in dict.fromkeys(key for each in grouped for key in each if key != (ALL, ALL)):
-            cells = [means(each[key]).get(columns[0]) if key in each else None for each in grouped]
+        for key in dict.fromkeys(key[:2] for each in found for key in each if key[0] != ALL):
+            cells = [each.get((*key, columns[0])) for each in found]
             if any(cells):
                 count = max(cell.n for cell in cells if cell)
                 split.add_row(shown(f"{key[0]} {key[1]} ({count})"), *(str(cell) if cell else "" for cell in cells))
@@ -100,4 +96,4 @@ def _signed(difference: Difference) -> str:
 
 def _p(difference: Difference) -> Text:
     text = "< 0.001" if difference.p < 0.001 else f"{difference.p:.3f}"
-    return Text(text, "bold" if difference.p < _SIGNIFICANT else "")
+    return Text(text, "bold" if difference.p < SIGNIFICANT else "")

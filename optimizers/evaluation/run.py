@@ -1,5 +1,6 @@
 """A run as it lies in its folder: questions, answers and, once it is scored, the scores."""
 
+import csv
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -14,6 +15,10 @@ from ...data.growing import GrowingFile
 from ...errors import AspectragError
 from ...programs.trace import Trace
 from .folder import digest_of, read_config, read_json, trace_name
+from .statistics import Mean
+
+# The category, and its value, of all questions.
+ALL = "all"
 
 
 @dataclass(frozen=True)
@@ -122,6 +127,23 @@ class Run:
     def metrics(self) -> dict[str, Any]:
         """The content of ``metrics.json``."""
         return read_json(self.path / "metrics.json")
+
+    def means(self) -> dict[tuple[str, str, str], Mean]:
+        """The means as they were written down, by category, value and column; those over all questions come first.
+
+        Raises:
+            AspectragError: The tables cannot be read.
+        """
+        found = {(ALL, ALL, name): Mean(**mean) for name, mean in self.metrics["metrics"].items()}
+        file = self.path / "by_category.csv"
+        try:
+            with file.open(encoding="utf-8", newline="") as rows:
+                for row in csv.DictReader(rows):
+                    mean = Mean(float(row["mean"]), float(row["low"]), float(row["high"]), int(row["n"]))
+                    found.setdefault((row["category"], row["value"], row["metric"]), mean)
+        except (OSError, ValueError, KeyError) as error:
+            raise AspectragError(f"{file} cannot be read ({error}): run the same 'aspectrag eval' again") from None
+        return found
 
 
 def runs_of(path: Path) -> list[Run]:

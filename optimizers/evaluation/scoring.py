@@ -19,10 +19,8 @@ from ..metrics.metric import Metric
 from .folder import dumped, write
 from .pool import as_they_come
 from .records import prediction_of
-from .run import Run, Scored
-from .statistics import mean_of
-
-ALL = "all"
+from .run import ALL, Run, Scored
+from .statistics import Mean, mean_of
 
 
 def score(
@@ -79,10 +77,10 @@ def score(
     write(run.path / "scores.jsonl", "".join(f"{dumped(asdict(each))}\n" for each in scored))
     write(run.path / "run.trec", "".join(trec))
     classes = {name: classification(pairs).to_dict() for name, pairs in labels.items()}
-    write(
-        run.path / "metrics.json", dumped(summary(scored, len(run.questions)) | {"classes": classes}, indent=2) + "\n"
-    )
-    write(run.path / "by_category.csv", _csv(by_category(scored)))
+    table = means_by_group(scored)
+    totals = summary(scored, len(run.questions), table[ALL, ALL]) | {"classes": classes}
+    write(run.path / "metrics.json", dumped(totals, indent=2) + "\n")
+    write(run.path / "by_category.csv", _csv(table))
     return scored
 
 
@@ -147,19 +145,20 @@ def _value(question: dspy.Example, category: str) -> Any:
     return question.get(category, (question.get("meta") or {}).get(category))
 
 
-def summary(scored: Sequence[Scored], asked: int) -> dict[str, Any]:
+def summary(scored: Sequence[Scored], asked: int, overall: Mapping[str, Mean]) -> dict[str, Any]:
     """What ``metrics.json`` holds: means of all questions, those without the failed ones, and which failed."""
     answered = [each for each in scored if each.error is None]
+    without = overall if len(answered) == len(scored) else means(answered)
     return {
         "questions": asked,
         "answered": len(answered),
-        "metrics": {name: mean.to_dict() for name, mean in means(scored).items()},
-        "metrics_of_answered": {name: mean.to_dict() for name, mean in means(answered).items()},
+        "metrics": {name: mean.to_dict() for name, mean in overall.items()},
+        "metrics_of_answered": {name: mean.to_dict() for name, mean in without.items()},
         "failed": [{"id": each.id, "error": each.error} for each in scored if each.error is not None],
     }
 
 
-def means(scored: Iterable[Scored]) -> dict[str, Any]:
+def means(scored: Iterable[Scored]) -> dict[str, Mean]:
     """The mean of every column over the questions that have it, in the order in which columns come."""
     values: dict[str, list[float]] = defaultdict(list)
     for each in scored:
@@ -177,18 +176,16 @@ def groups(scored: Sequence[Scored]) -> dict[tuple[str, str], list[Scored]]:
     return found
 
 
-def by_category(scored: Sequence[Scored]) -> list[dict[str, Any]]:
-    """A row per category, value and column; the rows of ``all`` are the means over all questions."""
-    return [
-        {"category": category, "value": value, "metric": column, **mean.to_dict()}
-        for (category, value), members in groups(scored).items()
-        for column, mean in means(members).items()
-    ]
+def means_by_group(scored: Sequence[Scored]) -> dict[tuple[str, str], dict[str, Mean]]:
+    """The mean of every column, for every value of every category; under ``all`` those over all questions."""
+    return {group: means(members) for group, members in groups(scored).items()}
 
 
-def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
+def _csv(table: Mapping[tuple[str, str], Mapping[str, Mean]]) -> str:
     out = io.StringIO()
     writer = csv.DictWriter(out, ["category", "value", "metric", "mean", "low", "high", "n"], lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    for (category, value), columns in table.items():
+        for column, mean in columns.items():
+            writer.writerow({"category": category, "value": value, "metric": column, **mean.to_dict()})
     return out.getvalue()

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 RESAMPLES = 5_000
+# A p value below it is shown as one that chance alone seldom gives.
+SIGNIFICANT = 0.05
 # Resamples drawn at once: memory stays bounded however many questions there are.
 _BLOCK = 2_000_000
 # So many questions can be swapped in 4,096 ways.

@@ -9,12 +9,12 @@ from tqdm.auto import tqdm
 
 from .... import __version__
 from ....optimizers.evaluation.run import Run
-from ....optimizers.evaluation.statistics import Mean, mean_of
+from ....optimizers.evaluation.statistics import SIGNIFICANT, Mean, mean_of
 from ..pages import asset, digest, templates
 from .facts import facts, names_of
 from .plots import COLOURS, bars, quality_and_cost
 from .questions import Entry, entries
-from .tables import SIGNIFICANT, Numbers, arrow, is_quality, numbers
+from .tables import Numbers, arrow, is_quality, numbers
 
 
 def report_page(runs: Sequence[Run], *, limit: int | None = None, traces: bool = True, progress: bool = True) -> str:

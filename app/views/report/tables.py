@@ -1,19 +1,15 @@
 """The numbers of the page: as the runs hold them, and their paired differences to the first run."""
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ....errors import AspectragError
 from ....optimizers.evaluation.comparison import compare
-from ....optimizers.evaluation.run import Run
-from ....optimizers.evaluation.scoring import ALL
+from ....optimizers.evaluation.run import ALL, Run
 from ....optimizers.evaluation.statistics import Difference, Mean
 from ....optimizers.metrics.metric import Metric
 from ....optimizers.metrics.registry import FAMILIES, METRICS, metric
-
-SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True)
@@ -73,7 +69,7 @@ def numbers(runs: Sequence[Run]) -> Numbers:
     """
     for run in runs:
         run.scored()  # says it in its own words where it is not
-    tables = [_table(run) for run in runs]
+    tables = [run.means() for run in runs]
     differences, remark = _differences(runs)
     lines = []
     for key in dict.fromkeys(key for table in tables for key in table):
@@ -87,20 +83,6 @@ def numbers(runs: Sequence[Run]) -> Numbers:
             for name in sorted({name: None for part in parts for name in part}, key=lambda name: not is_quality(name))
         )
     return Numbers(tuple(lines), answered, remark)
-
-
-def _table(run: Run) -> dict[tuple[str, str, str], Mean]:
-    """The means of a run by category, value and column."""
-    found = {(ALL, ALL, name): Mean(**mean) for name, mean in run.metrics["metrics"].items()}
-    file = run.path / "by_category.csv"
-    try:
-        with file.open(encoding="utf-8", newline="") as rows:
-            for row in csv.DictReader(rows):
-                mean = Mean(float(row["mean"]), float(row["low"]), float(row["high"]), int(row["n"]))
-                found.setdefault((row["category"], row["value"], row["metric"]), mean)
-    except (OSError, ValueError, KeyError) as error:
-        raise AspectragError(f"{file} cannot be read ({error}): run the same 'aspectrag eval' again") from None
-    return found
 
 
 def _differences(
