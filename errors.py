@@ -61,10 +61,16 @@ def secrets(environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
     return tuple(found)
 
 
-def masked(text: str, known: Iterable[str]) -> str:
-    """``text`` with known secrets masked, and everything that looks like a key."""
+def without(text: str, known: Iterable[str]) -> str:
+    """``text`` with known secrets masked, and nothing else."""
     for secret in known:
         text = text.replace(secret, _MASK)
+    return text
+
+
+def masked(text: str, known: Iterable[str]) -> str:
+    """``text`` with known secrets masked, and everything that looks like a key."""
+    text = without(text, known)
     low = text.lower()
     # The pattern is slow over long texts, and nearly none of them holds a beginning of what it finds.
     return _SECRET_SHAPE.sub(_hidden, text) if any(hint in low for hint in _HINTS) else text

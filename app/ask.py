@@ -1,6 +1,5 @@
 """``aspectrag ask``: one question, answered."""
 
-import dataclasses
 import sys
 import time
 from pathlib import Path
@@ -20,7 +19,7 @@ from ..programs.rich_rag import RichRag
 from ..programs.trace import Trace, plain, record
 from ..texts import printable
 from .corpora import index_of, say
-from .options import ApiBase, Encoder, Kind, Lm
+from .options import ApiBase, Encoder, Kind, Lm, settings_of
 from .progress import load_model, stages
 from .stream import streamed
 from .views.terminal import answer_view, console, trace_view
@@ -102,11 +101,8 @@ def ask(
 
 def _config(cls: type[Program], name: str, given: dict[str, Any]) -> Config:
     """The method's settings, those that were given in place of its own."""
-    known = {field.name for field in dataclasses.fields(cls.config_class)}
-    if "single_k" in known:  # both ways to retrieve heed --k
-        given = {**given, "single_k": given["k"]}
-    settings = {option: value for option, value in given.items() if value is not None}
-    for option in settings.keys() - known:
+    settings, unknown = settings_of(cls, given)
+    for option in unknown:
         raise AspectragError(f"--method {name} has no --{option}: leave it out")
     return cls.config_class(**settings)
 

@@ -10,10 +10,11 @@ import typer
 
 from ..data.construction.compound import Group, Part, compound_record, groups, join_verbatim, single_parts
 from ..data.construction.entities import Entity, entities
-from ..data.construction.records import Results, Task, write_records
+from ..data.construction.records import Results, Task
 from ..data.construction.splitting import split
 from ..data.construction.twins import renamed, twins
 from ..data.corpus import load_corpus
+from ..data.growing import write_passages
 from ..data.passages import Passage
 from ..errors import AspectragError
 from ..lms import load, roles
@@ -99,7 +100,7 @@ def compound(
     parts = split(records, {name: share for name, share in shares.items() if share}, seed)
     write_parts(out, parts)
     if kept:
-        write_records(out / "corpus.jsonl", [{"id": p.id, "title": p.title, "text": p.text} for p in kept])
+        write_passages(out / "corpus.jsonl", kept)
     rows = [(name, len(found), len({one["meta"]["entity"] for one in found})) for name, found in parts.items()]
     tell(("part", "questions", "titles"), rows, f"{out}: {len(records)} compound questions, {len(kept)} passages")
 

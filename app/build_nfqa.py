@@ -9,8 +9,9 @@ import dspy
 import typer
 
 from ..data.construction.nonfactoid import as_text, kept
-from ..data.construction.records import Question, Results, read_questions, write_records
+from ..data.construction.records import Question, Results, read_questions
 from ..data.construction.sampling import balanced
+from ..data.growing import write_records
 from ..errors import AspectragError
 from ..lms import load, roles
 from ..programs.references import QuestionLabeller, ReferenceWriter

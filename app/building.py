@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from ..data.construction.records import write_records
 from ..data.construction.splitting import disjoint
+from ..data.growing import write_records
 from ..errors import AspectragError
 from .views.terminal import console, shown
 

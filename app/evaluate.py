@@ -1,15 +1,14 @@
 """``aspectrag eval``, ``compare``: methods over a benchmark, in tables with intervals."""
 
-import dataclasses
-import hashlib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-import ujson
 
 from ..data.benchmarks.loading import QuestionSet
 from ..data.benchmarks.loading import load as load_questions
+from ..data.growing import write_passages
+from ..data.index.fingerprint import corpus_hash
 from ..data.passages import Passage
 from ..errors import AspectragError
 from ..lms import load, roles
@@ -17,7 +16,7 @@ from ..lms.artifacts import home
 from ..programs.program import Program, read_manifest
 from ..programs.registry import METHODS, method
 from .corpora import index_of
-from .options import ApiBase, Encoder, Kind, Lm
+from .options import ApiBase, Encoder, Kind, Lm, settings_of
 from .progress import load_model
 from .views.tables import comparison_view, failures_view, run_view
 from .views.terminal import console, shown
@@ -111,7 +110,8 @@ def evaluate(
     for name, cls in classes.items():
         saved = next((path for path in program or [] if path.resolve().name == name), None)
         given = retriever if cls.retrieves else None
-        programs[name] = cls.load(saved, given) if saved else cls(_config(cls, options), given)
+        settings, _ = settings_of(cls, options)  # options that a method has not are for the others
+        programs[name] = cls.load(saved, given) if saved else cls(cls.config_class(**settings), given)
     load_model(model)
     if judge is not None:
         load_model(judge)
@@ -189,14 +189,6 @@ def _saved(folders: list[Path]) -> dict[str, type[Program]]:
     return found
 
 
-def _config(cls: type[Program], given: dict[str, Any]) -> Any:
-    """The method's settings; options that it has not are for the others."""
-    known = {field.name for field in dataclasses.fields(cls.config_class)}
-    if "single_k" in known:  # both ways to retrieve heed --k
-        given = {**given, "single_k": given["k"]}
-    return cls.config_class(**{name: value for name, value in given.items() if value is not None and name in known})
-
-
 def _corpus(asked: QuestionSet, corpus: list[Path] | None, index: Path | None) -> list[Path]:
     """Files of the passages: the user's, the benchmark's, or those that came with its questions, written down once.
 
@@ -218,16 +210,8 @@ def _corpus(asked: QuestionSet, corpus: list[Path] | None, index: Path | None) -
 
 
 def _written(passages: tuple[Passage, ...]) -> Path:
-    lines = [
-        ujson.dumps({"id": p.id, "title": p.title, "text": p.text}, ensure_ascii=False, escape_forward_slashes=False)
-        for p in passages
-    ]
-    text = "".join(f"{line}\n" for line in lines)
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    file = home() / "corpora" / f"{digest}.jsonl"
+    file = home() / "corpora" / f"{corpus_hash(passages)[:16]}.jsonl"
     if not file.is_file():
         file.parent.mkdir(parents=True, exist_ok=True)
-        part = file.with_suffix(".part")
-        part.write_text(text, encoding="utf-8", errors="replace")
-        part.replace(file)
+        write_passages(file, passages)
     return file

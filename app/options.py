@@ -1,8 +1,12 @@
 """Options that several commands share."""
 
-from typing import Annotated
+import dataclasses
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
+
+from ..programs.program import Program
 
 Lm = Annotated[
     str | None,
@@ -17,3 +21,12 @@ Kind = Annotated[str, typer.Option(help="Kind of index made of documents: bm25, 
 Encoder = Annotated[
     str | None, typer.Option(help="sentence-transformers model, as a folder or hub name.", show_default="MiniLM-L6")
 ]
+
+
+def settings_of(cls: type[Program], given: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
+    """The options that were given and the method has, ready for its config; and the names of those that it has not."""
+    known = {field.name for field in dataclasses.fields(cls.config_class)}
+    if "single_k" in known:  # both ways to retrieve heed --k
+        given = {**given, "single_k": given["k"]}
+    said = {option: value for option, value in given.items() if value is not None}
+    return {option: value for option, value in said.items() if option in known}, said.keys() - known

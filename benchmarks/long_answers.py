@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import dspy
-import ujson
 from aspectrag.data.faceted import load_faceted
+from aspectrag.data.growing import GrowingFile
 from aspectrag.data.index import Index, open_index
 from aspectrag.data.passages import Passage
 from aspectrag.lms import load
@@ -36,7 +36,7 @@ from aspectrag.programs.config import AnswerConfig
 from aspectrag.programs.program import Program
 from aspectrag.programs.rich_rag import RichRag, RichRagConfig
 from aspectrag.programs.trace import record
-from measure import RESULTS, mean_interval, read_lines, write
+from measure import RESULTS, mean_interval, write
 from tqdm import tqdm
 
 SETS = ("asqa", "freshwiki")
@@ -117,25 +117,19 @@ def run(
     file: Path, questions: list[dspy.Example], workers: int, work: Callable[[dspy.Example], dict[str, Any]], about: str
 ) -> list[dict[str, Any]]:
     """The records of the questions in the order they were given in; each goes to the file as soon as it is made."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    kept, made = GrowingFile(file), []
     with ThreadPoolExecutor(workers) as pool:
-        made = []
         for record in tqdm(pool.map(work, questions), about, len(questions)):
             made.append(record)
-            append(file, record)
+            kept.add(record)
     return made
-
-
-def append(file: Path, record: dict[str, Any]) -> None:
-    """Write one record at the end of a file."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("a", encoding="utf-8") as out:
-        out.write(ujson.dumps(record, ensure_ascii=False, escape_forward_slashes=False) + "\n")
 
 
 def rows() -> list[dict[str, Any]]:
     """A row per method and set, and one per method over all sets."""
     table = []
-    scores = read_lines(SCORES)
+    scores = list(GrowingFile(SCORES))
     for name in [*SETS, "all"]:
         for method in METHODS:
             records = [r for r in scores if r["method"] == method and name in (r["set"], "all")]
@@ -150,10 +144,11 @@ def answer_all(
     method: str, program: Program, name: str, questions: list[dspy.Example], explorer: RichRag, args: argparse.Namespace
 ) -> None:
     """Answer what has no score yet, eight questions at once."""
-    done = {r["id"] for r in read_lines(SCORES) if (r["method"], r["set"]) == (method, name)}
+    scores = GrowingFile(SCORES)  # one for all threads
+    done = {r["id"] for r in scores if (r["method"], r["set"]) == (method, name)}
     left = [question for question in questions if question.id not in done]
     file = args.work / "aspects" / f"{name}.jsonl"
-    known = {record["id"]: record for record in read_lines(file)}
+    known = {record["id"]: record for record in GrowingFile(file)}
     new = [question for question in left if question.id not in known]
     known |= {r["id"]: r for r in run(file, new, args.workers, explored(explorer), f"aspects {name}")}
 
@@ -161,7 +156,7 @@ def answer_all(
         pool = explorer.pool(question.question, known[question.id]["aspects"])
         record = answered(program, question, [candidate.passage for candidate in pool], known[question.id])
         numbers = {key: value for key, value in record.items() if key not in ("answer", "fallbacks")}
-        append(SCORES, {"set": name, "method": method, **numbers})
+        scores.add({"set": name, "method": method, **numbers})
         return record
 
     run(args.work / method.replace(" ", "-") / f"{name}.jsonl", left, args.workers, work, f"{method} {name}")

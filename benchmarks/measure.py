@@ -48,16 +48,6 @@ def mean_interval(values: list[float]) -> str:
     return "{:.{d}f} [{:.{d}f}, {:.{d}f}]".format(sample.mean(), *np.percentile(means, [2.5, 97.5]), d=digits)
 
 
-def read_lines(file: Path) -> list[dict[str, Any]]:
-    """What was written so far; a line that a kill cut short is left out."""
-    if not file.exists():
-        return []
-    lines = file.read_text(encoding="utf-8").split("\n")
-    if lines.pop():
-        file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return [ujson.loads(line) for line in lines]
-
-
 def machine() -> dict[str, Any]:
     """Processor, cores, versions and the day."""
     cpu = next(

@@ -21,6 +21,7 @@ from typing import Any
 import dspy
 import ujson
 from aspectrag.data.corpus import load_corpus
+from aspectrag.data.growing import GrowingFile
 from aspectrag.data.index import Index, build, open_index
 from aspectrag.lms import load
 from aspectrag.optimizers.metrics.accuracy import accuracy
@@ -36,7 +37,7 @@ from aspectrag.programs.config import AnswerConfig
 from aspectrag.programs.han_rag import HanRag, HanRagConfig
 from aspectrag.programs.program import Program
 from aspectrag.programs.trace import Trace, plain
-from measure import mean_interval, read_lines, write
+from measure import mean_interval, write
 from tqdm import tqdm
 
 SETS = ("hotpotqa", "2wikimultihopqa", "musique", "compound", "nq")
@@ -93,15 +94,15 @@ def run(method: str, name: str, args: argparse.Namespace) -> None:
     """Answer the questions of a set by a method, those that are not yet answered."""
     file = args.work / "predictions" / method / f"{name}.jsonl"
     file.parent.mkdir(parents=True, exist_ok=True)
-    done = {record["id"] for record in read_lines(file)}
+    answered = GrowingFile(file)
+    done = {record["id"] for record in answered}
     left = [q for q in questions(args.data, name, args.limit, args.seed) if q["id"] not in done]
     if not left:
         return
     program = METHODS[method](index_of(args.data, name, args.work))
-    with ThreadPoolExecutor(args.workers) as pool, file.open("a", encoding="utf-8") as out:
+    with ThreadPoolExecutor(args.workers) as pool:
         for record in tqdm(pool.map(lambda q: answer(program, q), left), f"{method} {name}", len(left)):
-            out.write(ujson.dumps(record, ensure_ascii=False, escape_forward_slashes=False) + "\n")
-            out.flush()
+            answered.add(record)
 
 
 def support(record: dict[str, Any], gold: set[str]) -> dict[str, float]:
@@ -123,7 +124,7 @@ def rows(args: argparse.Namespace) -> list[dict[str, Any]]:
     for name in [*args.sets, "all"]:
         for method in args.methods:
             sets = args.sets if name == "all" else [name]
-            records = [r for s in sets for r in read_lines(args.work / "predictions" / method / f"{s}.jsonl")]
+            records = [r for s in sets for r in GrowingFile(args.work / "predictions" / method / f"{s}.jsonl")]
             if records:
                 records = [{**r, **support(r, gold[r["id"]])} for r in records]
                 cells = {m: mean_interval([r[m] for r in records if m in r]) for m in MEASURES}

@@ -2,13 +2,14 @@
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from ..errors import AspectragError
 from ..texts import encodable
+from .passages import Passage
 
 
 class GrowingFile:
@@ -65,7 +66,7 @@ class GrowingFile:
         Raises:
             OSError: It cannot be written; the file is as it was.
         """
-        line = (encodable(json.dumps(record, ensure_ascii=False)) + "\n").encode()
+        line = _line(record)
         with self._lock, self.path.open("ab", buffering=0) as file:
             if not self._whole:  # of another process, at most once
                 file.truncate(_end_of_lines(self.path))
@@ -78,6 +79,23 @@ class GrowingFile:
             except OSError:
                 file.truncate(before)
                 raise
+
+
+def write_records(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
+    """Write a file of records, one per line, whole or not at all."""
+    temporary = path.with_name(path.name + ".tmp")
+    with temporary.open("wb") as file:
+        file.writelines(map(_line, records))
+    temporary.replace(path)
+
+
+def write_passages(path: Path, passages: Iterable[Passage]) -> None:
+    """Write passages as records, whole or not at all; ``load_corpus`` reads them."""
+    write_records(path, ({"id": each.id, "title": each.title, "text": each.text} for each in passages))
+
+
+def _line(record: Mapping[str, Any]) -> bytes:
+    return (encodable(json.dumps(record, ensure_ascii=False)) + "\n").encode()
 
 
 def _end_of_lines(path: Path) -> int:

@@ -26,7 +26,7 @@ import ujson
 from dspy.utils.callback import ACTIVE_CALL_ID, BaseCallback
 from dspy.utils.usage_tracker import UsageTracker
 
-from ..errors import is_secret_name, masked, secrets
+from ..errors import is_secret_name, masked, secrets, without
 from ..texts import encodable
 
 
@@ -295,13 +295,7 @@ def verbatim(value: Any) -> Any:
         {'access-token': 'Basic Instinct', 'id': 'hf_squad_00012'}
     """
     known = secrets()
-
-    def mask(text: str) -> str:
-        for secret in known:
-            text = text.replace(secret, "***")
-        return text
-
-    return _Plainly(mask, lambda _: False)(value)
+    return _Plainly(lambda text: without(text, known), lambda _: False)(value)
 
 
 @dataclass(frozen=True, slots=True)

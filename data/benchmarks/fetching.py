@@ -1,15 +1,13 @@
 """Keeps a benchmark of the hub as files of the library's own records."""
 
-import json
 import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock
 
 from ...errors import AspectragError
-from ...texts import encodable
+from ..growing import write_passages, write_records
 from ..passages import Passage
 from .benchmark import Benchmark
 from .files import Placed
@@ -60,16 +58,10 @@ def _write(benchmark: Benchmark, part: Path, watch: Watch) -> dict[str, int]:
         questions, passages = read_all(benchmark, split, watch(split, from_hub(benchmark, split)), benchmark.name)
         extra = [category for category in benchmark.categories if category != "type" and category != "hops"]
         records = [to_own(one) | {name: one[name] for name in extra} for one in questions]
-        _lines(part / f"{split}.jsonl", records)
+        write_records(part / f"{split}.jsonl", records)
         counts[split] = len(questions)
         corpus.update((passage.id, passage) for passage in passages)
     if corpus:
-        _lines(part / "corpus.jsonl", ({"id": p.id, "title": p.title, "text": p.text} for p in corpus.values()))
+        write_passages(part / "corpus.jsonl", corpus.values())
         counts["passages"] = len(corpus)
     return counts
-
-
-def _lines(path: Path, records: Iterable[dict[str, Any]]) -> None:
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        for record in records:
-            file.write(encodable(json.dumps(record, ensure_ascii=False)) + "\n")

@@ -1,7 +1,7 @@
 """Questions with long answers, and a file of results that grows line by line and survives being cut short."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -10,7 +10,7 @@ from ...errors import AspectragError
 from ...texts import encodable
 from ..benchmarks.files import refused
 from ..duplicates import fingerprint
-from ..growing import GrowingFile
+from ..growing import GrowingFile, write_records
 
 
 @dataclass(frozen=True)
@@ -179,15 +179,3 @@ class Results:
             return
         self.done = {identity: self.done[identity] for identity in ordered}
         write_records(self.path, self.done.values())
-
-
-def write_records(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
-    """Write a file of records, one per line, whole or not at all."""
-    temporary = path.with_name(path.name + ".tmp")
-    with temporary.open("wb") as file:
-        file.writelines(map(_line, records))
-    temporary.replace(path)
-
-
-def _line(record: Mapping[str, Any]) -> bytes:
-    return (encodable(json.dumps(record, ensure_ascii=False)) + "\n").encode()

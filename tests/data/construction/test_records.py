@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from aspectrag.data.construction.records import Results, Task, write_records
+from aspectrag.data.construction.records import Results, Task
+from aspectrag.data.growing import write_records
 from aspectrag.errors import AspectragError
 
 
