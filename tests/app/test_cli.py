@@ -10,13 +10,14 @@ import time
 from pathlib import Path
 
 import pytest
-from aspectrag.app import ask, cli
+from aspectrag.app import ask
 from aspectrag.lms import scripted_lm
 from aspectrag.programs import rich_rag
 from aspectrag.programs.rankers.ranker import RetrievalOrder
 from aspectrag.programs.registry import METHODS
 from fakes import by_fields
 from pypdf import PdfWriter
+from servers import chat
 from werkzeug import Response
 
 KEY = "sk-test-abcdefghij0123456789"
@@ -27,33 +28,12 @@ TEXTS = {
 
 
 @pytest.fixture
-def run(capsys):
-    def call(*arguments):
-        code = cli.run([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
-
-
-@pytest.fixture
 def docs(tmp_path):
     folder = tmp_path / "docs"
     folder.mkdir()
     for name, text in TEXTS.items():
         (folder / name).write_text(text, encoding="utf-8")
     return folder
-
-
-def chat(text, prompt=10, completion=5):
-    return {
-        "id": "x",
-        "object": "chat.completion",
-        "created": 0,
-        "model": "tiny",
-        "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion},
-    }
 
 
 @pytest.fixture

@@ -6,25 +6,16 @@ import threading
 import time
 
 import pytest
-from aspectrag.app import cli, evaluate
+from aspectrag.app import evaluate
 from aspectrag.lms import scripted_lm
 from aspectrag.optimizers.evaluation import runner
 from aspectrag.programs.baselines.rag import Rag
 from aspectrag.programs.config import AnswerConfig
 from fakes import ListRetriever, by_fields
+from servers import chat
 from werkzeug import Response
 
 KEY = "sk-test-abcdefghij0123456789"
-
-
-@pytest.fixture
-def run(capsys):
-    def call(*arguments):
-        code = cli.run([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture
@@ -147,14 +138,6 @@ def test_where_no_question_could_be_answered_the_command_fails(run, here, monkey
     assert err.count("it fell over") == 5
     assert "and 1 more: see metrics.json" in err
     assert err.splitlines()[-1] == "aspectrag: no question was answered: see the errors above"
-
-
-def chat(text):
-    return {
-        "id": "x", "object": "chat.completion", "created": 0, "model": "tiny",
-        "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
-    }  # fmt: skip
 
 
 @pytest.fixture

@@ -33,3 +33,14 @@ def replies(call):
     """The answer depends on the question alone."""
     number = int(call.inputs["question"].split("number ")[1].rstrip("?"))
     return {"answer": f"Answer {number % 2}.", "citations": [1]}
+
+
+def failing(*numbers):
+    """Replies as usual, but for some questions."""
+
+    def reply(call):
+        if any(f"number {number}?" in call.prompt for number in numbers):
+            return RuntimeError("it fell over")
+        return replies(call)
+
+    return reply

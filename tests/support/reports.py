@@ -33,17 +33,6 @@ def scored_run(out, name="rag", reply=replies, asked=None, found=None):
     return run
 
 
-def failing(*numbers):
-    """Replies as usual, but for some questions."""
-
-    def reply(call):
-        if any(f"number {number}?" in call.prompt for number in numbers):
-            return RuntimeError("it fell over")
-        return replies(call)
-
-    return reply
-
-
 def better(call):
     """The right answer to every question."""
     number = int(call.inputs["question"].split("number ")[1].rstrip("?"))

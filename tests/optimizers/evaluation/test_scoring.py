@@ -15,7 +15,7 @@ from aspectrag.optimizers.metrics.metric import Metric
 from aspectrag.optimizers.metrics.registry import metric
 from aspectrag.programs.baselines.rag import Rag
 from aspectrag.programs.config import AnswerConfig
-from evaluation import EM, TOKENS, questions, replies, retriever
+from evaluation import EM, TOKENS, failing, questions, replies, retriever
 from fakes import PASSAGES
 
 
@@ -28,15 +28,6 @@ def made(out, reply=replies, count=9):
 def rows(run):
     with (run.path / "by_category.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
-
-
-def failing(*numbers):
-    def reply(call):
-        if any(f"number {number}?" in call.prompt for number in numbers):
-            return RuntimeError("it fell over")
-        return replies(call)
-
-    return reply
 
 
 def test_the_means_are_those_of_the_questions(tmp_path):

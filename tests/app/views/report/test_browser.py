@@ -8,7 +8,8 @@ import pytest
 from aspectrag.app.views.report.page import report_page
 from aspectrag.optimizers.evaluation.folder import dumped, trace_name, write
 from aspectrag.programs.trace import Step, Trace
-from reports import better, failing, hostile_run, scored_run
+from evaluation import failing
+from reports import better, hostile_run, scored_run
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

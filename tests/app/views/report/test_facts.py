@@ -1,7 +1,8 @@
 import pytest
 from aspectrag.app.views.report.facts import facts, names_of
 from aspectrag.errors import AspectragError
-from reports import failing, scored_run
+from evaluation import failing
+from reports import scored_run
 
 
 def test_what_all_runs_share_is_said_once_and_what_they_do_not_for_each(tmp_path):

@@ -12,7 +12,8 @@ from aspectrag.optimizers.evaluation.comparison import compare
 from aspectrag.optimizers.evaluation.scoring import score
 from aspectrag.optimizers.evaluation.statistics import Mean
 from aspectrag.optimizers.metrics.metric import Metric
-from reports import Elements, better, failing, hostile_run, packs, scored_run
+from evaluation import failing
+from reports import Elements, better, hostile_run, packs, scored_run
 
 
 def page_of(*runs, **options):

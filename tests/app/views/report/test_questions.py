@@ -1,7 +1,7 @@
 from aspectrag.app.views.pages import templates
 from aspectrag.app.views.report.questions import entries, linked
-from evaluation import questions
-from reports import Elements, failing, packs, scored_run
+from evaluation import failing, questions
+from reports import Elements, packs, scored_run
 
 
 def viewed(entry, id):

@@ -2,7 +2,8 @@ import pytest
 from aspectrag.app.views.report.tables import arrow, is_quality, numbers
 from aspectrag.errors import AspectragError
 from aspectrag.optimizers.evaluation.comparison import compare
-from reports import better, failing, scored_run
+from evaluation import failing
+from reports import better, scored_run
 
 
 def test_the_means_are_those_of_the_files(tmp_path):
