@@ -46,6 +46,27 @@ def answer_so_far(text: str) -> str:
     return answer if isinstance(answer, str) else ""
 
 
+def answer_left(text: str) -> str:
+    r"""The answer within a reply that was cut off: its whole sentences, or the only one, without what it would cite.
+
+    Example:
+        >>> answer_left('{"sentences": [{"sentence": "Two rivers.", "passages": [1]}, {"sentence": "Th')
+        'Two rivers. [1]'
+        >>> answer_left('{"sentences": [{"sentence": "Two rivers.", "pass')
+        'Two rivers.'
+        >>> answer_left('{"sentences": [{"sentence": "Two riv')
+        ''
+    """
+    if answer := answer_so_far(text):
+        return answer
+    found = _MARK.search(text)
+    # What is not closed is left out here.
+    reply = _partial(text[found.end() :] if found else text, "on")
+    sentences = reply.get("sentences") if isinstance(reply, dict) else reply
+    items = sentences if isinstance(sentences, list) else []
+    return joined((each.get("sentence"), each.get("passages")) for each in items if isinstance(each, dict))
+
+
 def is_cut_off(text: str) -> bool:
     r"""Whether a reply ends within its JSON, as one does that reached the model's ``max_tokens``.
 
@@ -66,9 +87,9 @@ def is_cut_off(text: str) -> bool:
     return False
 
 
-def _partial(text: str) -> Any:
+def _partial(text: str, mode: Literal["on", "trailing-strings"] = "trailing-strings") -> Any:
     try:
-        return jiter.from_json(text.strip().encode(), partial_mode="trailing-strings")
+        return jiter.from_json(text.strip().encode(), partial_mode=mode)
     except ValueError:
         return None
 

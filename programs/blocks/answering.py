@@ -18,7 +18,7 @@ from ...signatures import (
     BriefAnswerFromPassages,
 )
 from ...texts import encodable
-from .adapter import answer_so_far
+from .adapter import answer_left
 from .citations import cited, joined, renumber, unmarked
 from .fallbacks import fall_back
 from .ignorance import is_unknown
@@ -122,7 +122,7 @@ def answer_from(
 
 def _own_words(text: str) -> str:
     """What can be used of a reply that does not parse: its answer, or its text without the marks of the format."""
-    words = answer_so_far(text) or ("" if text.lstrip().startswith(("{", "[{")) else _MARKS.sub("", text).strip())
+    words = answer_left(text) or ("" if text.lstrip().startswith(("{", "[{")) else _MARKS.sub("", text).strip())
     # A gateway's page is nobody's answer.
     page = words[:200].lstrip().lower().startswith(("<!doctype html", "<html"))
     return "" if page or words in ("None", "null") else words

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 
-from .adapter import adapter_for, answer_so_far, is_cut_off
+from .adapter import adapter_for, answer_left, is_cut_off
 from .cancelling import stop_if_cancelled
 
 Accepted = TypeVar("Accepted")
@@ -84,7 +84,7 @@ def call_stage(
                 cut_off = is_cut_off(text)
                 reason = "the output was cut off at max_tokens" if cut_off else "the output does not parse"
                 failure = StageError(stage, reason, text)
-                if cut_off and answer_so_far(text):
+                if cut_off and answer_left(text):
                     break  # asked again, it would be as long
             except RejectedOutputError as exc:
                 failure = StageError(stage, str(exc))

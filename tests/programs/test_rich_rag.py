@@ -313,6 +313,19 @@ def test_an_answer_that_was_cut_off_stands_with_its_whole_sentences(end):
     assert sum(call.fields == ("sentences",) for call in calls) == 1
 
 
+def test_a_whole_answer_in_one_sentence_that_was_cut_off_before_its_citations_stands():
+    def reply(call):
+        if call.fields == ("sentences",):
+            return '{"sentences": [{"sentence": "A team needs tools. Roles should be clear.", "pass'
+        return by_fields(aspects=ASPECTS)(call)
+
+    with dspy.context(adapter=StructuredAdapter()):
+        out, calls, _ = run(reply=reply)
+    assert out.answer == "A team needs tools. Roles should be clear."
+    assert flagged(out) == [("write", "the output was cut off at max_tokens; the model's own words are kept")]
+    assert sum(call.fields == ("sentences",) for call in calls) == 1
+
+
 def test_where_the_prompt_is_too_long_the_best_ranked_passages_are_kept():
     def reply(call):
         if call.fields == ("sentences",) and len(json.loads(call.inputs["passages"])) > 2:
