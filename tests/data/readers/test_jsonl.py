@@ -180,7 +180,11 @@ def test_truncated_gzip_keeps_what_came_before(tmp_path):
     assert problems[-1].line
 
 
-@pytest.mark.parametrize("data", [b"not gzip", gzip.compress(b"{}")[:5], gzip.compress(b'{"text": "a"}\n' * 9)[:-6]])
+@pytest.mark.parametrize(
+    "data",
+    [b"not gzip", gzip.compress(b"{}")[:5], gzip.compress(b'{"text": "a"}\n' * 9)[:-6]],
+    ids=["other bytes", "cut in its header", "cut in its checksum"],  # the bytes hold the time of packing
+)
 def test_other_damaged_gzip_is_a_problem_not_a_crash(tmp_path, data):
     path = tmp_path / "c.jsonl.gz"
     path.write_bytes(data)
