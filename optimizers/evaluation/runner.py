@@ -21,12 +21,13 @@ from filelock import FileLock, Timeout
 from tqdm.auto import tqdm
 
 from ...errors import AspectragError
-from ...programs.program import Program
-from ...programs.trace import record, verbatim
+from ...programs.program import Program, Result
+from ...programs.trace import Trace, record, verbatim
 from .cache import RunCache, run_cache, scoped
 from .folder import RunFolder, now
 from .pool import as_they_come
 from .records import answered, failed
+from .writing import Writer, writer
 
 # So many failed questions in a row, and the server is held to be gone: the others would fail as well.
 _PATIENCE = 5
@@ -49,6 +50,7 @@ class Job:
     program: Program
     folder: RunFolder
     cache: RunCache
+    writer: Writer
 
     def scope(self, question: dspy.Example) -> str:
         """What the calls of a question belong to."""
@@ -98,9 +100,10 @@ def ask_all(
     if not questions:
         raise AspectragError("there is no question to ask")
     with run_cache(out / _CACHE) as cache:
-        jobs = _opened(programs, questions, out, configs, cache)
-        left = [(job, question) for question in questions for job in jobs if question.id not in job.folder.answered]
-        _ask(left, workers, progress, len(jobs) * len(questions))
+        with writer(2 * workers) as writing:
+            jobs = _opened(programs, questions, out, configs, cache, writing)
+            left = [(job, question) for question in questions for job in jobs if question.id not in job.folder.answered]
+            _ask(left, workers, progress, len(jobs) * len(questions))
         for job in jobs:
             job.folder.update({"finished": now(), "failed": len(ids) - len(job.folder.answered)})
     (out / _CACHE).unlink()
@@ -112,9 +115,10 @@ def _opened(
     out: Path,
     configs: Mapping[str, Mapping[str, Any]],
     cache: RunCache,
+    writing: Writer,
 ) -> list[Job]:
     folders = [RunFolder(out / name, configs[name], questions) for name in programs]
-    jobs = [Job(program, folder, cache) for program, folder in zip(programs.values(), folders, strict=True)]
+    jobs = [Job(program, folder, cache, writing) for program, folder in zip(programs.values(), folders, strict=True)]
     for job in jobs:
         for question in questions:
             if question.id in job.folder.answered:
@@ -172,7 +176,7 @@ def _round(left: Sequence[Task], workers: int, bar: tqdm, *, counted: bool) -> l
 
 
 def _answer(task: Task) -> Exception | None:
-    """Ask one question; the answer, or what went wrong, is written down by the thread that has it."""
+    """Ask one question; the answer, or what went wrong, is handed on to be written down."""
     job, question = task
     scope = job.scope(question)
     job.cache.begin(scope)
@@ -187,9 +191,14 @@ def _answer(task: Task) -> Exception | None:
             except Exception as raised:
                 result, error = None, raised
         seconds = time.perf_counter() - started
+    job.writer.put(lambda: _keep(task, result, error, trace, seconds))
+    return error
+
+
+def _keep(task: Task, result: Result | None, error: Exception | None, trace: Trace, seconds: float) -> None:
+    job, question = task
     if result is not None:
         job.folder.add(answered(question.id, result, trace, seconds), trace)
-        job.cache.forget(scope)
+        job.cache.forget(job.scope(question))
     elif error is not None:
         job.folder.add(failed(question.id, error, trace, seconds), trace)
-    return error

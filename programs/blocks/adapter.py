@@ -98,6 +98,19 @@ class _Encodable:
     """Makes every message one that a provider can receive; goes before an adapter in the bases."""
 
     # No subclass of an adapter itself: DSPy gives every such class a ``parse`` of its own, which would hide others.
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._structures: dict[tuple[Any, ...], str] = {}
+
+    def format_field_structure(self, signature: type[dspy.Signature]) -> str:
+        # DSPy makes a schema of every field for it, in every call: a millisecond that all threads wait for.
+        outputs = signature.output_fields
+        key = tuple((name, field.annotation, name in outputs) for name, field in signature.fields.items())
+        if key not in self._structures:
+            structure: Any = super().format_field_structure  # pyright: ignore[reportAttributeAccessIssue]
+            self._structures[key] = structure(signature)
+        return self._structures[key]
+
     def format(self, *args: Any, **kwargs: Any) -> list[dict[str, Any]]:
         messages = super().format(*args, **kwargs)  # pyright: ignore[reportAttributeAccessIssue]
         return [{**m, "content": encodable(m["content"])} if isinstance(m["content"], str) else m for m in messages]
