@@ -10,28 +10,36 @@ import typer
 import ujson
 
 from ..errors import AspectragError
-from ..lms import load, roles
+from ..lms import load
 from ..programs.config import Config
 from ..programs.program import Program, Result
 from ..programs.rankers.pointer import PointerRanker
-from ..programs.registry import METHODS, method
+from ..programs.registry import METHODS, class_of, method
 from ..programs.rich_rag import RichRag
 from ..programs.trace import Trace, plain, record
 from ..texts import printable
 from .corpora import index_of, say
-from .options import ApiBase, Encoder, Kind, Lm, settings_of
+from .options import ApiBase, Encoder, Kind, Lm, Role, Uncompiled, roles_of, settings_of
 from .progress import load_model, stages
+from .shipped import use_shipped
 from .stream import streamed
 from .views.terminal import answer_view, console, trace_view
 
 
 def ask(
     question: Annotated[str, typer.Argument(help="The question, in quotes.")],
-    method_name: Annotated[str, typer.Option("--method", "-m", help=f"One of: {', '.join(METHODS)}.")] = "typed",
+    method_name: Annotated[
+        str | None, typer.Option("--method", "-m", help=f"One of: {', '.join(METHODS)}.", show_default="typed")
+    ] = None,
+    program: Annotated[
+        Path | None, typer.Option(help="A saved program, with its own settings, in place of a method.")
+    ] = None,
     index: Annotated[Path | None, typer.Option(help="A folder made by 'aspectrag index build'.")] = None,
     docs: Annotated[list[Path] | None, typer.Option(help="Files or folders to answer from; may be repeated.")] = None,
     lm: Lm = None,
+    role: Role = None,
     api_base: ApiBase = None,
+    uncompiled: Uncompiled = False,
     k: Annotated[
         int | None, typer.Option("--k", min=1, help="Passages per query.", show_default="the method's own")
     ] = None,
@@ -56,6 +64,7 @@ def ask(
     """Answer a question from documents, with citations and every step shown.
 
     Without --docs or --index it is answered from the demo corpus that comes with the package.
+    Where stages of the method come tuned for the language model, they are used; --uncompiled leaves them out.
 
     Examples:
       aspectrag ask "Why do corals turn white?"
@@ -63,12 +72,20 @@ def ask(
       aspectrag ask "How do I start a sourdough?" --method rag --lm ollama_chat/qwen3:4b
       aspectrag ask "Into which sea does the river of Warsaw flow?" --method han
       aspectrag ask "How can a team work together better?" --method rich
+      aspectrag ask "Who wrote the book that Blade Runner is based on?" -m han --role route=openai/gpt-4o-mini
+      aspectrag ask "Why do corals turn white?" --program my-compiled
     """
     if not question.strip():
         raise AspectragError("the question is empty: ask something")
-    cls = method(method_name)
-    trained = Path(ranker) if ranker and method_name == "rich" and Path(ranker).is_dir() else None
-    config = _config(cls, method_name, {"k": k, "answers": answers, "ranker": None if trained else ranker})
+    name = method_name or "typed"
+    cls = class_of(program) if program else method(name)
+    trained = _trained(cls, ranker)
+    given = {"k": k, "answers": answers, "ranker": None if trained else ranker}
+    if program:
+        _refuse_beside(program, {"method": method_name, **given, "uncompiled": uncompiled or None})
+    config = cls.inspect(program).config if program else _config(cls, name, given)
+    names = cls.stages(config)
+    own = roles_of(role, names)
     if trace_file and not trace_file.resolve().parent.is_dir():
         raise AspectragError(f"--trace: the folder {trace_file.parent} does not exist")
     model = load(lm, api_base=api_base)
@@ -76,15 +93,18 @@ def ask(
     retriever = index_of(index, docs or [], kind, encoder, progress) if cls.retrieves else None
     if retriever is not None and not index and not docs and not as_json:
         console(stderr=True).print("Answering from the demo corpus; --docs or --index give your own.", style="dim")
-    program = cls(config, retriever)
-    if trained and isinstance(program, RichRag):
-        program.ranker = PointerRanker.load(trained)
-    load_model(model, shown=progress)
+    asked = cls.load(program, retriever) if program else cls(config, retriever)
+    if trained and isinstance(asked, RichRag):
+        asked.ranker = PointerRanker.load(trained)
+    if not program and not uncompiled:
+        use_shipped({name: asked}, model, own, quiet=as_json)
+    for each in (model, *(own[stage] for stage in names if stage in own)):
+        load_model(each, shown=progress)
     started = time.perf_counter()
-    with dspy.context(lm=model, roles=roles()), record(program) as trace:
+    with dspy.context(lm=model, roles=own), record(asked) as trace:
         try:
             stream = not as_json and sys.stdout.isatty()
-            result, shown = _run(program, question, stream=stream, progress=progress)
+            result, shown = _run(asked, question, stream=stream, progress=progress)
         finally:
             if trace_file:
                 _keep(trace, trace_file)
@@ -97,6 +117,18 @@ def ask(
         console(wrap=True).print(trace_view(trace))
     if not result.answer:
         raise AspectragError(f"{model.model} gave no usable answer: see --trace FILE, or try another --lm")
+
+
+def _trained(cls: type[Program], ranker: str | None) -> Path | None:
+    """The folder of a trained ranker, where ``--ranker`` is one."""
+    return Path(ranker) if ranker and issubclass(cls, RichRag) and Path(ranker).is_dir() else None
+
+
+def _refuse_beside(program: Path, given: dict[str, Any]) -> None:
+    """Refuse options that a saved program has answered already."""
+    for option, value in given.items():
+        if value is not None:
+            raise AspectragError(f"--program {program} is a method with its own settings: leave out --{option}")
 
 
 def _config(cls: type[Program], name: str, given: dict[str, Any]) -> Config:

@@ -1,23 +1,17 @@
 """``aspectrag data build revelator``: what HANRAG's control stages learn from."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import dspy
 import typer
 
-from ..data.construction.hops import followed
+from ..data.construction.gathering import Gathered, gathered, indexed
 from ..data.construction.relevance import relevance
 from ..data.construction.revelator import BUILDERS, route_of
-from ..data.construction.splitting import apart, disjoint, split
+from ..data.construction.splitting import disjoint, split
 from ..data.construction.stages import STAGES
-from ..data.construction.twins import renamed, twins
-from ..data.corpus import load_corpus
-from ..data.index import build
-from ..data.index.retriever import Retriever
 from ..data.passages import Passage
 from ..errors import AspectragError
 from ..lms.artifacts import home
@@ -72,7 +66,8 @@ def revelator(
     """  # noqa: D301
     wanted = _stages(stage)
     folder(out)
-    questions, passages = _gathered(sets, data, beside_dev)
+    source = _gathered(sets, data, beside_dev)
+    questions, passages = source.learn, source.passages
     shares = {"train": 1 - test, "test": test} if test else {"train": 1.0}
     parts = split(questions, shares, seed, route_of)
     made: dict[str, dict[str, list[dict[str, Any]]]] = {}
@@ -113,56 +108,20 @@ def _stages(names: list[str] | None) -> list[str]:
     return list(dict.fromkeys(names or STAGES))
 
 
-def _gathered(
-    sets: Sequence[str], data: Path | None, beside_dev: bool
-) -> tuple[list[dspy.Example], dict[str, Passage]]:
+def _gathered(sets: Sequence[str], data: Path | None, beside_dev: bool) -> Gathered:
     """The questions that may be learnt from, their hops as they are asked, and the passages."""
-    from ..data.benchmarks.loading import load
-
-    questions: list[dspy.Example] = []
-    measured: list[dspy.Example] = []
-    passages: dict[str, Passage] = {}
-    for name in dict.fromkeys(sets):
-        for split_name, where in (("tune", questions), ("dev", measured)):
-            if split_name == "tune" or beside_dev:
-                loaded = load(name, split_name, store=data or home() / "benchmarks")
-                where += [_own(name, question) for question in loaded.questions]
-                passages |= _held(loaded.corpus or ())
-        if route_of(questions[-1]) is None:
-            raise AspectragError(f"{name} does not say how its questions are looked up (hops): leave it out")
-    names = twins(passages.values())
-    questions, measured = ([renamed(question, names) for question in each] for each in (questions, measured))
-    kept = apart(questions, measured)
-    if not kept:
-        raise AspectragError("every question shares something with the split dev: give --no-beside-dev")
-    if len(kept) < len(questions):
-        say(f"{len(questions) - len(kept)} of {len(questions)} questions left out: they share something with dev")
-    return kept, {known: passage for known, passage in passages.items() if known not in names}
-
-
-def _held(corpus: Path | Sequence[Passage]) -> dict[str, Passage]:
-    return {passage.id: passage for passage in (load_corpus(corpus) if isinstance(corpus, Path) else corpus)}
-
-
-def _own(name: str, question: dspy.Example) -> dspy.Example:
-    """The question with an id that no other set has, and its hops as they are asked."""
-    identity = str(question.id)
-    return followed(question.copy(id=identity if identity.startswith(name) else f"{name}:{identity}"))
+    found = gathered(sets, data or home() / "benchmarks", beside_dev=beside_dev)
+    if found.left_out:
+        total = found.left_out + len(found.learn)
+        say(f"{found.left_out} of {total} questions left out: they share something with dev")
+    return found
 
 
 def _relevance(
     parts: dict[str, list[dspy.Example]], passages: dict[str, Passage], negatives: int, most: int | None, seed: int
 ) -> dict[str, list[dict[str, Any]]]:
-    with _indexed(passages) as index:
+    with waiting(f"looking for passages that do not help, among {len(passages):,} …"), indexed(passages) as index:
         return {
             part: relevance(questions, passages, index, negatives=negatives, most=most, seed=seed)
             for part, questions in parts.items()
         }
-
-
-@contextmanager
-def _indexed(passages: dict[str, Passage]) -> Iterator[Retriever]:
-    with TemporaryDirectory() as place:
-        with waiting(f"indexing {len(passages):,} passages, for passages that do not help …"):
-            index = build(passages.values(), Path(place) / "index", "bm25", progress=False)
-        yield index

@@ -65,7 +65,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _app() -> typer.Typer:
-    from . import ask, data, evaluate, index, lm, report, train_ranker
+    from . import ask, compile, data, evaluate, index, lm, program, report, swap, train_ranker
 
     app = typer.Typer(
         no_args_is_help=True,
@@ -84,8 +84,11 @@ def _app() -> typer.Typer:
     app.command()(ask.ask)
     app.command("eval")(evaluate.evaluate)
     app.command()(evaluate.compare)
+    app.command()(compile.compile)
+    app.command()(swap.swap)
     app.command()(report.report)
     app.command()(train_ranker.train_ranker)
+    app.add_typer(program.app, name="program")
     app.add_typer(index.app, name="index")
     app.add_typer(data.app, name="data")
     app.add_typer(lm.app, name="lm")

@@ -1,6 +1,7 @@
 """From a name to a language model DSPy can use."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -58,16 +59,20 @@ def resolve(spec: str | None = None, **options: Any) -> LmOptions:
     return changed(found, explicit, "options")
 
 
-def roles() -> dict[str, dspy.LM]:
-    """The language models of the stages that have one of their own in the profile file, by stage name.
+def roles(given: Mapping[str, str] | None = None) -> dict[str, dspy.LM]:
+    """The language models of the stages that have one of their own, by stage name.
 
     The environment does not apply: it names one model, and these are the exceptions from it.
 
+    Args:
+        given: Names of language models by stage name, over those of the profile file.
+
     Raises:
-        AspectragError: The profile file is wrong, or what a model needs is missing.
+        AspectragError: The profile file is wrong, there is no such model, or what it needs is missing.
     """
     profiles = read_profiles()
-    return {stage: build(_named(name, profiles)) for stage, name in profiles.roles.items()}
+    named = {**profiles.roles, **(given or {})}
+    return {stage: build(_named(name, profiles)) for stage, name in named.items()}
 
 
 def build(options: LmOptions) -> dspy.LM:

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
 import dspy
-import ujson
 
-from ..data.index.retriever import Retriever
+from ..data.index.retriever import NoPassages, Retriever
 from ..data.passages import Passage
 from ..errors import AspectragError
 from ..lms.tokens import count
@@ -20,11 +19,12 @@ from .blocks.interleaving import Stop
 from .blocks.merging import merged
 from .blocks.stage import call_stage
 from .config import Config
+from .fitting import adoptable, identity_of, load_prompts
+from .saved import read, read_manifest, tuned_stages, write
 from .trace import Trace, plain, record
 
 Accepted = TypeVar("Accepted")
 
-FORMAT_VERSION = 1
 # Longer than any question; asked of a model whose context window is unknown.
 MAX_QUESTION_TOKENS = 8000
 
@@ -82,6 +82,9 @@ class Program(dspy.Module):
     Args:
         config: Frozen, saved beside the state; ``None`` for the defaults.
         retriever: Where passages come from; ``None`` for a program that retrieves nothing.
+
+    Attributes:
+        tuning: What is known of stages that were tuned and loaded, or adopted: ``stages``, by their names.
     """
 
     config_class: ClassVar[type[Config]] = Config
@@ -95,6 +98,7 @@ class Program(dspy.Module):
             raise AspectragError(f"{type(self).__name__} takes a {self.config_class.__name__}, not {config!r}")
         self.config = config or self.config_class()
         self.retriever = retriever
+        self.tuning: dict[str, Any] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Result:
         """Answer a question; see :class:`Result`.
@@ -175,11 +179,11 @@ class Program(dspy.Module):
             super().save(path, *args, **kwargs)
             return
         folder.mkdir(parents=True, exist_ok=True)
-        _write(folder / "config.json", dataclasses.asdict(self.config))
+        write(folder / "config.json", dataclasses.asdict(self.config))
         # A language model set on a predictor may carry keys: what is written of it has none.
         state = {name: {**part, "lm": plain(part.get("lm"))} for name, part in self.dump_state().items()}
-        _write(folder / "state.json", state)
-        _write(folder / "manifest.json", {**self._identity(), "dspy": dspy.__version__, "meta": plain(meta or {})})
+        write(folder / "state.json", state)
+        write(folder / "manifest.json", {**identity_of(self), "dspy": dspy.__version__, "meta": plain(meta or {})})
 
     @classmethod
     def load(  # pyright: ignore[reportIncompatibleMethodOverride] - a state without its class cannot be checked
@@ -190,41 +194,61 @@ class Program(dspy.Module):
         Raises:
             AspectragError: The folder is none, is of another class, or its predictors or fields differ; says which.
         """
-        folder = Path(path)
-        saved, config, state = (_read(folder, name) for name in ("manifest", "config", "state"))
+        return cls._loaded(Path(path), retriever)
+
+    @classmethod
+    def inspect(cls, path: str | Path) -> Self:
+        """Read a saved program to look at it, not to ask it: it finds no passages, and a trained ranker is left out.
+
+        Raises:
+            AspectragError: As for :meth:`load`.
+        """
+        return cls._loaded(Path(path), NoPassages())
+
+    @classmethod
+    def _loaded(cls, folder: Path, retriever: Retriever | None) -> Self:
+        saved, config = read_manifest(folder), read(folder, "config")
         try:
             program = cls(cls.config_class(**config), retriever)
         except TypeError as exc:
             raise AspectragError(f"{folder}: its config does not fit {cls.__name__} ({exc})") from None
-        try:
-            program._compare(saved, folder)
-            program.load_state(state)
-        except (AttributeError, KeyError, TypeError, ValueError) as exc:
-            raise AspectragError(f"{folder} is damaged ({type(exc).__name__}: {exc}): compile it again") from exc
+        load_prompts(program, folder)
+        program.tuning = {"stages": tuned_stages(saved)}
         return program
 
-    def _identity(self) -> dict[str, Any]:
-        """What must agree between a saved state and the class that loads it; DSPy itself checks positions alone."""
-        predictors = {}
-        for name, predictor in self.named_predictors():
-            signature: Any = predictor.signature
-            predictors[name] = {"inputs": list(signature.input_fields), "outputs": list(signature.output_fields)}
-        return {"format": FORMAT_VERSION, "class": type(self).__name__, "predictors": predictors}
+    @classmethod
+    def stages(cls, config: Config | None = None) -> list[str]:
+        """Names of the stages, each of which ``roles`` can give a language model of its own."""
+        return [name for name, _ in cls(config, NoPassages()).named_predictors()]
 
-    def _compare(self, saved: dict[str, Any], folder: Path) -> None:
-        ours = self._identity()
-        for key in ("format", "class"):
-            if saved.get(key) != ours[key]:
-                raise AspectragError(
-                    f"{folder}: {key} is {saved.get(key)!r}, this program's is {ours[key]!r}: compile it again"
-                )
-        theirs = saved.get("predictors", {})
-        for name in sorted(theirs.keys() | ours["predictors"].keys()):
-            if theirs.get(name) != ours["predictors"].get(name):
-                raise AspectragError(
-                    f"{folder}: predictor {name!r} was saved with fields {theirs.get(name)}, "
-                    f"this program has {ours['predictors'].get(name)}: compile it again"
-                )
+    def adopt(self, path: str | Path, stages: Sequence[str] | None = None) -> list[str]:
+        """Take over tuned stages, their demos and instructions, of a saved program of this class, whatever its config.
+
+        A stage that promises something else here, as another config asks for brief answers or another judge, is left
+        as it is.
+
+        Args:
+            path: The folder that :meth:`save` wrote.
+            stages: Their names; by default those that were tuned, as its manifest says.
+
+        Returns:
+            The names of those that were taken over, in the order of this program.
+
+        Raises:
+            AspectragError: The folder is none, is damaged, of another class, or lacks a stage; nothing was taken over.
+
+        Example:
+            >>> program = HanRag(config, index)  # doctest: +SKIP
+            >>> program.adopt("compiled/han")  # doctest: +SKIP
+            ['route', 'judge_ending']
+        """
+        found, told = adoptable(self, Path(path), stages), tuned_stages(read_manifest(path))
+        for name, state in found.items():
+            predictor: Any = getattr(self, name)
+            lm = predictor.lm
+            predictor.load_state(state).lm = lm
+        self.tuning = {"stages": {**self.tuning.get("stages", {}), **{name: told.get(name, {}) for name in found}}}
+        return list(found)
 
     @staticmethod
     def _with_trace(out: Any, trace: Trace) -> Result:
@@ -234,29 +258,3 @@ class Program(dspy.Module):
         if dspy.settings.track_usage:
             out.set_lm_usage(trace.usage_by_model())
         return out
-
-
-def read_manifest(folder: str | Path) -> dict[str, Any]:
-    """What a saved program says about itself, its class among it.
-
-    Raises:
-        AspectragError: The folder holds none.
-    """
-    return _read(Path(folder), "manifest")
-
-
-def _read(folder: Path, name: str) -> dict[str, Any]:
-    try:
-        record = ujson.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as exc:
-        raise AspectragError(f"{folder} holds no saved program ({exc}): give a folder that save() wrote") from None
-    if not isinstance(record, dict):
-        raise AspectragError(f"{folder} is damaged ({name}.json holds no object): compile it again")
-    return record
-
-
-def _write(path: Path, record: dict[str, Any]) -> None:
-    text = ujson.dumps(record, ensure_ascii=False, escape_forward_slashes=False, indent=2)
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text(text + "\n", encoding="utf-8")
-    temporary.replace(path)

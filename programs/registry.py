@@ -1,6 +1,7 @@
 """The methods by the names that users give them."""
 
 import difflib
+from pathlib import Path
 
 from ..errors import AspectragError
 from .baselines.adaptive import Adaptive
@@ -12,6 +13,7 @@ from .baselines.self_rag import SelfRag
 from .han_rag import HanRag
 from .program import Program
 from .rich_rag import RichRag
+from .saved import read_manifest
 from .typed_rag import TypedRag
 
 METHODS: dict[str, type[Program]] = {
@@ -41,3 +43,16 @@ def method(name: str) -> type[Program]:
         + (f": did you mean {near[0]!r}?" if near else "")
         + f" (methods: {', '.join(METHODS)})"
     )
+
+
+def class_of(folder: str | Path) -> type[Program]:
+    """The class of a saved program, which loads it.
+
+    Raises:
+        AspectragError: The folder holds none, or one of a class that is no method.
+    """
+    name = read_manifest(folder).get("class")
+    found = next((cls for cls in METHODS.values() if cls.__name__ == name), None)
+    if found is None:
+        raise AspectragError(f"{folder} holds a program of the class {name!r}, which is no method")
+    return found

@@ -25,6 +25,9 @@ def wheel(tmp_path_factory):
         if (ROOT / name).is_file():
             (source / name).parent.mkdir(parents=True, exist_ok=True)
             (source / name).write_bytes((ROOT / name).read_bytes())
+    shipped = source / "programs" / "compiled" / "han" / "a-model-0123456789ab"
+    shipped.mkdir(parents=True)
+    (shipped / "state.json").write_text("{}")
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(source)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -37,6 +40,7 @@ def test_wheel_holds_the_packages_and_their_data(wheel):
     assert {"aspectrag/py.typed", "aspectrag/errors.py", "aspectrag/programs/typed_rag.py"} <= set(names)
     assert {"aspectrag/data/demo/corpus.jsonl", "aspectrag/data/demo/questions.jsonl"} <= set(names)
     assert "aspectrag/programs/rankers/pointer/model.safetensors" in names
+    assert "aspectrag/programs/compiled/han/a-model-0123456789ab/state.json" in names
     assert "aspectrag/app/views/templates/report.html" in names
     assert not [
         name for name in names if "/tests/" in name or name.startswith("aspectrag/benchmarks/") or "conftest" in name

@@ -22,7 +22,7 @@ def run_view(runs: Sequence[Run]) -> RenderableType:
     table.add_row("questions", *(f"{run.metrics['answered']} of {run.metrics['questions']}" for run in runs))
     for column in columns:
         overall = [each.get((ALL, ALL, column)) for each in found]
-        table.add_row(shown(column), *(_cell(run, mean) for run, mean in zip(runs, overall, strict=True)))
+        table.add_row(shown(column), *(cell(run, mean) for run, mean in zip(runs, overall, strict=True)))
         classes = [run.metrics["classes"].get(column) for run in runs]
         if any(classes):  # F1 by class, and which is taken for which, are in metrics.json
             table.add_row("  macro-F1", *(f"{each['macro_f1']:.3f}" if each else "" for each in classes))
@@ -39,17 +39,17 @@ def run_view(runs: Sequence[Run]) -> RenderableType:
     return Group(*parts)
 
 
-def _cell(run: Run, mean: Mean | None) -> str:
+def cell(run: Run, mean: Mean | None) -> str:
     """A mean; with its number of questions where it is not that of the run."""
     if mean is None:
         return ""
     return str(mean) if mean.n == run.metrics["questions"] else f"{mean} of {mean.n}"
 
 
-def failures_view(run: Run) -> RenderableType:
-    """Which questions failed, and why; nothing where none did."""
+def failures_view(run: Run, name: str | None = None) -> RenderableType:
+    """Which questions failed, and why; nothing where none did. Without a name the run has that of its folder."""
     failed = run.metrics["failed"]
-    lines = [Text(shown(f"! {run.path.name}, {each['id']}: {each['error']}"), "yellow") for each in failed]
+    lines = [Text(shown(f"! {name or run.path.name}, {each['id']}: {each['error']}"), "yellow") for each in failed]
     more = len(lines) - _MOST_FAILURES
     if more > 0:
         lines = [*lines[:_MOST_FAILURES], Text(f"! and {more} more: see metrics.json", "yellow")]
@@ -61,10 +61,10 @@ def comparison_view(runs: Sequence[Run], rows: Sequence[Row], by: str | None = N
     table = Table(title_justify="left", box=None, pad_edge=False)
     if by:
         table.add_column(shown(by))
-    table.add_column("metric")
+    table.add_column("metric", no_wrap=True)
     table.add_column("n", justify="right")
     for place, run in enumerate(runs):
-        table.add_column(shown(run.name), no_wrap=True)
+        table.add_column(shown(run.name), overflow="fold", min_width=7)  # a long name gives way, not its numbers
         if place:
             table.add_column("difference", no_wrap=True)
             table.add_column("p", justify="right")
@@ -76,7 +76,7 @@ def comparison_view(runs: Sequence[Run], rows: Sequence[Row], by: str | None = N
         for mean, difference in zip(row.means, row.differences, strict=True):
             cells.append(f"{mean}".split(" ")[0])
             if difference is not None:
-                cells += [_signed(difference), _p(difference)]
+                cells += [signed(difference), p_value(difference)]
         table.add_row(*cells)
     return table
 
@@ -89,11 +89,13 @@ def _table(first: str, names: Sequence[str]) -> Table:
     return table
 
 
-def _signed(difference: Difference) -> str:
+def signed(difference: Difference) -> str:
+    """A difference with its sign, and its interval."""
     text = str(difference)
     return text if text.startswith("-") else f"+{text}"
 
 
-def _p(difference: Difference) -> Text:
+def p_value(difference: Difference) -> Text:
+    """How surprising a difference is: bold where chance alone seldom gives it."""
     text = "< 0.001" if difference.p < 0.001 else f"{difference.p:.3f}"
     return Text(text, "bold" if difference.p < SIGNIFICANT else "")

@@ -69,7 +69,7 @@ def _grow(tree: Tree, step: Step) -> None:
         if outputs is not None and len(outputs) == 1:
             ((name, value),) = outputs.items()
             title = step.inputs.title if isinstance(step.inputs, Passage) else ""
-            tree.add(_head(step, call).append(f"  {name}: {_clip(_short(value))}").append(f"  {_clip(title)}", "dim"))
+            tree.add(_head(step, call).append(f"  {name}: {clip(_short(value))}").append(f"  {clip(title)}", "dim"))
             return
     branch = tree.add(_head(step, step))
     if step.kind != "program":
@@ -91,7 +91,7 @@ def _head(step: Step, call: Step) -> Text:
     if call.cached:
         head.append(", cached", "dim")
     if step.error:
-        head.append(f"  {_clip(step.error)}", "red")
+        head.append(f"  {clip(step.error)}", "red")
     return head
 
 
@@ -101,12 +101,12 @@ def _line(branch: Tree, step: Step) -> None:
         found = step.outputs if "queries" in step.inputs else [step.outputs]
         for query, passages in zip(queries, found or [[]] * len(queries), strict=False):
             titles = ", ".join(dict.fromkeys(p["title"] or p["id"] for p in passages or []))
-            branch.add(Text.assemble(_clip(query), (f" -> {_clip(titles) or 'nothing'}", "dim")))
+            branch.add(Text.assemble(clip(query), (f" -> {clip(titles) or 'nothing'}", "dim")))
     elif step.kind in ("fallback", "warning"):
-        branch.add(Text(_clip(str(step.outputs)), style="yellow"))
+        branch.add(Text(clip(str(step.outputs)), style="yellow"))
     elif step.kind == "module" and step.outputs is not None:
         for name, value in step.outputs.items():
-            branch.add(Text.assemble((f"{name}: ", "dim"), _clip(_short(value))))
+            branch.add(Text.assemble((f"{name}: ", "dim"), clip(_short(value))))
 
 
 def _ranking(inputs: dict[str, Any]) -> str:
@@ -121,7 +121,8 @@ def _short(value: object) -> str:
     return str(value)
 
 
-def _clip(text: str) -> str:
+def clip(text: str) -> str:
+    """Text on one line, cut where it is long."""
     flat = " ".join(shown(text[: 4 * _CLIP]).split())
     return flat if len(flat) <= _CLIP else flat[: _CLIP - 1] + "…"
 

@@ -67,7 +67,8 @@ def load(
         path: A file or folder with its data, in any of the layouts of :func:`.layouts.find_layout`.
         limit: A random sample of so many questions, in their order; all passages stay.
         seed: Which sample.
-        store: Folder of fetched benchmarks, each in a folder of its name, looked at where there is no ``path``.
+        store: Folder of fetched benchmarks, each in a folder of its name (``-`` or ``_``), looked at where there is no
+            ``path``.
 
     Raises:
         AspectragError: There is no such benchmark or split, or its data cannot be had or read.
@@ -85,11 +86,17 @@ def load(
         found = find_layout(chosen, path / "questions.jsonl", split)
         # It has no splits of its own, and questions of a kind stand together: every second one is in either.
         found = replace(found, records=islice(found.records, split == "dev", None, 2))
-    elif path is None and not (store and (path := store / name).is_dir()):
+    elif path is None and (path := _stored(store, name)) is None:
         return _assembled(chosen, split, from_hub(chosen, split), f"hub:{address(chosen, split)}", None, limit, seed)
     else:
         found = find_layout(chosen, Path(path).expanduser(), split)
     return _of_layout(chosen, split, found, limit, seed)
+
+
+def _stored(store: Path | None, name: str) -> Path | None:
+    """The folder of a benchmark among others."""
+    spellings = (name, name.replace("-", "_"))
+    return next((folder for each in spellings if store and (folder := store / each).is_dir()), None)
 
 
 def convert(chosen: Benchmark, record: Record) -> dspy.Example | None:

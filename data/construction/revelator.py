@@ -74,15 +74,20 @@ def decomposer(questions: Sequence[dspy.Example], *, most: int | None = None, se
 
 
 def refiner(questions: Sequence[dspy.Example], *, most: int | None = None, seed: int = 0) -> Records:
-    """For every hop of a complex question what was found before it and the question it asks; single-step ones as is."""
+    """For every hop of a complex question what was found before it and the question it asks; single-step ones as is.
+
+    Beside it stands what that question must find: ``next_ids``.
+    """
     traced = _traced(questions)
     records = [
         _record(question, f"refiner#{number}", found=_found(trace[:number]), seed_question=hop.question)
+        | {"next_ids": list(hop.supporting_ids)}
         for question, trace in traced
         for number, hop in enumerate(trace)
     ]
     singles = [
         _record(question, "refiner", found=[], seed_question=question.question)
+        | {"next_ids": list(question.get("supporting_ids") or ())}
         for question in _singles(questions, len(traced), seed)
     ]
     return _capped(records + singles, most, seed)

@@ -27,6 +27,17 @@ class Retriever(Protocol):
         ...
 
 
+class NoPassages:
+    """A retriever that finds nothing: for a program that is looked at, not asked."""
+
+    def search(self, queries: Sequence[str], k: int) -> list[list[Passage]]:  # noqa: ARG002
+        """An empty list for each query."""
+        return [[] for _ in queries]
+
+    def __deepcopy__(self, memo: dict[int, object]) -> "NoPassages":
+        return self
+
+
 @runtime_checkable
 class Ranker(Protocol):
     """A retriever that can also order given passages by another query; every index of this package can."""

@@ -8,10 +8,14 @@ if TYPE_CHECKING:
     from .evaluation import evaluate
     from .run import Run, runs_of
     from .scoring import score
+    from .swapping import Swapped, swap
 
-_HOMES = {"compare": "comparison", "evaluate": "evaluation", "Run": "run", "runs_of": "run", "score": "scoring"}
+_HOMES = {
+    "compare": "comparison", "evaluate": "evaluation", "Run": "run", "runs_of": "run", "score": "scoring",
+    "Swapped": "swapping", "swap": "swapping",
+}  # fmt: skip
 
-__all__ = ["Run", "compare", "evaluate", "runs_of", "score"]
+__all__ = ["Run", "Swapped", "compare", "evaluate", "runs_of", "score", "swap"]
 
 
 def __getattr__(name: str) -> Any:

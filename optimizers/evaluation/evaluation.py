@@ -95,6 +95,8 @@ def described(program: Program) -> dict[str, Any]:
         "class": type(program).__name__,
         "config": dataclasses.asdict(program.config),
         "prompts": _digest(program.dump_state()),  # instructions and demos
+        # Stages that were tuned, and for which language model; none leaves runs of earlier versions what they are.
+        "compiled_stages": {stage: each.get("lm") for stage, each in program.tuning.get("stages", {}).items()} or None,
         "ranker": dict(ranker.meta) if isinstance(ranker, PointerRanker) else type(ranker).__name__ if ranker else None,
         "passages": _passages(program.retriever),
     }

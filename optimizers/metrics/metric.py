@@ -53,7 +53,8 @@ def as_dspy(metric: Metric, column: str | None = None, threshold: float | None =
 
     While demos are collected (DSPy then hands over a trace, and no predictor's name as GEPA does), the score becomes a
     verdict: whether it reaches ``threshold``, by default the best there is, 1. A question that the metric does not
-    apply to scores 0 and makes no demo. Where lower is better, scores are negated, as DSPy wants the highest.
+    apply to scores 0 and makes no demo. Where lower is better, scores are negated, as DSPy wants the highest. GEPA,
+    which asks by a predictor's name, gets the score with what was expected in words (:func:`feedback`).
 
     Args:
         metric: The metric.
@@ -80,11 +81,38 @@ def as_dspy(metric: Metric, column: str | None = None, threshold: float | None =
         trace: Any = None,
         pred_name: str | None = None,
         pred_trace: Any = None,  # noqa: ARG001 - GEPA hands it over by name
-    ) -> float | bool:
+    ) -> float | bool | dspy.Prediction:
         score = metric.columns(example, prediction).get(wanted)
         if trace is not None and pred_name is None:
             return score is not None and (score <= limit if lower else score >= limit)
-        return 0.0 if score is None else -score if lower else score
+        value = 0.0 if score is None else -score if lower else score
+        return value if pred_name is None else dspy.Prediction(score=value, feedback=feedback(metric, example, value))
 
     scored.__name__ = metric.name
     return scored
+
+
+def feedback(metric: Metric, example: dspy.Example, score: float) -> str:
+    """What an optimizer that reads is told of an answer: its score, and all that was expected of it.
+
+    Example:
+        >>> told = feedback(Metric("em", "the answer is right", lambda e, p: 0.0), dspy.Example(answers=["Oder"]), 0.0)
+        >>> told
+        "em 0.00 (the answer is right); expected: answers 'Oder'"
+    """
+    expected = example.labels().items() if example._input_keys else example.items()
+    told = [
+        f"{name} {_brief(value)}" for name, value in expected if name not in _UNTOLD and value not in (None, "", [])
+    ]
+    return f"{metric.name} {score:.2f} ({metric.about})" + (f"; expected: {'; '.join(told)}" if told else "")
+
+
+# Fields of examples that tell a reader nothing.
+_UNTOLD = frozenset(("id", "meta", "qrels", "supporting_ids", "next_ids", "hops"))
+_LONGEST = 300
+
+
+def _brief(value: Any) -> str:
+    values = value if isinstance(value, list) else [value]
+    text = ", ".join(repr(each) for each in values)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

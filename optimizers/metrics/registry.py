@@ -15,6 +15,7 @@ from . import (
     div,
     exact_match,
     f1,
+    fallbacks,
     linkage,
     retrieval,
     rouge,
@@ -43,6 +44,7 @@ METRICS: dict[str, Metric] = {
         citations.METRIC,
         *routes.METRICS,
         *spending.METRICS,
+        *fallbacks.METRICS,
     )
 }
 # Metrics of the first k passages, by what stands before the @.

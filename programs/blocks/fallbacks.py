@@ -1,5 +1,6 @@
 """Fallbacks: simpler paths that were taken, said aloud."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,12 @@ from ...texts import encodable
 from ..trace import note
 
 MOST_CHARACTERS = 300
+# How the reasons begin that say so: of stage.py, and of all that refuse an output.
+_UNUSABLE = re.compile(
+    r"the output (?:does not parse|was cut off)"
+    r"|the answer is empty|the topic is missing|an opinion or its search question is missing"
+    r"|no number of a passage is named|numbers \[|\d+ [a-z -]+ where at least \d+ are needed"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +38,15 @@ def fall_back(stage: str, reason: str) -> None:
     note("fallback", stage, reason)
     if (collected := dspy.settings.get("fallbacks")) is not None:
         collected.append(Fallback(stage, reason))
+
+
+def is_unusable_output(reason: str) -> bool:
+    """Whether a simpler path was taken since nothing that the model said could be used: not parsed, or refused.
+
+    Runs keep reasons as texts, so that a text is all there is to tell by.
+
+    Example:
+        >>> is_unusable_output("the output does not parse; no answer"), is_unusable_output("nothing was found; ...")
+        (True, False)
+    """
+    return bool(_UNUSABLE.match(reason))

@@ -56,6 +56,7 @@ def _facts(run: Run) -> dict[str, str]:
         "method": config.get("class", "") or config.get("method", ""),
         "settings": config.get("config", ""),
         "prompts": config.get("prompts", ""),
+        "compiled stages": config.get("compiled_stages", ""),
         "passages": config.get("passages", ""),
         "ranker": config.get("ranker", ""),
         "language model": config.get("lm", ""),

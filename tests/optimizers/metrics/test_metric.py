@@ -3,7 +3,7 @@
 import dspy
 import pytest
 from aspectrag.errors import AspectragError
-from aspectrag.optimizers.metrics.metric import Metric, as_dspy
+from aspectrag.optimizers.metrics.metric import Metric, as_dspy, feedback
 
 ONE, OTHER = dspy.Example(), dspy.Prediction()
 
@@ -47,4 +47,13 @@ def test_dspy_gets_a_score_or_while_it_collects_demos_a_verdict(value, better, t
     assert scored.__name__ == "m"
     assert scored(ONE, OTHER) == score
     assert scored(ONE, OTHER, trace=[]) is good
-    assert scored(ONE, OTHER, [], "predictor", []) == score  # as GEPA asks
+    told = scored(ONE, OTHER, [], "predictor", [])  # as GEPA asks
+    assert (told.score, told.feedback) == (score, f"m {score:.2f} (a metric)")
+
+
+def test_what_an_optimizer_that_reads_is_told_is_short_and_says_what_was_expected():
+    example = dspy.Example(question="q", route="complex", id="x", answers=["a" * 999], meta={"k": 1})
+    told = feedback(metric(0.5), example.with_inputs("question"), 0.5)
+    assert told.startswith("m 0.50 (a metric); expected: route 'complex'; answers 'aaa")
+    assert len(told) < 400
+    assert "meta" not in told

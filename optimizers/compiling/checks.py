@@ -1,0 +1,76 @@
+"""What is looked at before anything is spent: that the examples suffice, fit what they are for, and share nothing."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import dspy
+from pydantic import TypeAdapter, ValidationError
+
+from ...data.construction.splitting import shared
+from ...errors import AspectragError
+
+_SHOWN = 60
+
+
+def check_sets(sets: Mapping[str, Sequence[dspy.Example]], inputs: Sequence[str], least: Mapping[str, int]) -> None:
+    """Check the sets of examples of an optimization.
+
+    Args:
+        sets: ``train``, ``val`` and ``test``.
+        inputs: What the student is given: fields that each example must have, marked as its inputs.
+        least: Fewest examples of each set.
+
+    Raises:
+        AspectragError: A set is too small, an example lacks an input or marks others, or two sets share a question.
+    """
+    for name, examples in sets.items():
+        if len(examples) < least.get(name, 0):
+            raise AspectragError(
+                f"{len(examples)} {name} examples, at least {least[name]} are needed: give more, or an optimizer that "
+                "needs fewer"
+            )
+        for number, example in enumerate(examples):
+            marked = sorted(example._input_keys or ())
+            if marked != sorted(inputs):
+                raise AspectragError(
+                    f"{name} example {number} has the inputs {', '.join(marked) or '(none)'}, wanted are "
+                    f"{', '.join(inputs)}: call .with_inputs({', '.join(map(repr, inputs))})"
+                )
+            if missing := [field for field in inputs if field not in example]:
+                raise AspectragError(f"{name} example {number} has no {missing[0]}")
+    names = list(sets)
+    for place, ours in enumerate(names):
+        for theirs in names[place + 1 :]:
+            _check_apart(ours, sets[ours], theirs, sets[theirs])
+
+
+def _check_apart(ours: str, first: Sequence[dspy.Example], theirs: str, second: Sequence[dspy.Example]) -> None:
+    # Judges of passages are asked of one question many times: what must differ is all that they are given.
+    asked = [[{"question": repr(example.inputs().toDict())} for example in examples] for examples in (first, second)]
+    for _, _, _ in shared(*asked):
+        common = {repr(e.inputs().toDict()) for e in first} & {repr(e.inputs().toDict()) for e in second}
+        example = sorted(common)[0] if common else ""
+        raise AspectragError(
+            f"the {ours} and {theirs} examples share {len(common)} of their inputs, such as {example[:_SHOWN]}: "
+            "scores would be of what was learnt by heart"
+        )
+
+
+def typed(example: dspy.Example, signature: type[dspy.Signature]) -> dspy.Example:
+    """The example with the values of its fields in the types of the signature: demos then look as calls do.
+
+    Raises:
+        AspectragError: A value does not fit.
+    """
+    values: dict[str, Any] = {}
+    for name, field in signature.fields.items():
+        if name in example:
+            try:
+                kind: Any = field.annotation
+                values[name] = TypeAdapter(kind).validate_python(example[name])
+            except ValidationError as error:
+                reason = error.errors()[0]["msg"]
+                raise AspectragError(
+                    f"an example's {name} does not fit the stage: {reason} ({example[name]!r:.{_SHOWN}})"
+                ) from None
+    return example.copy(**values)

@@ -1,0 +1,229 @@
+"""Recipes: what is tuned, from which data, by which metric and optimizer; data, in ``optimizers/recipes/*.toml``.
+
+about = "how a question is looked up"
+target = "han.route"            # a method, or a method and one of its stages
+metric = "label"                # of the stage's own output, or a name of the metrics registry
+optimizer = "random-search"
+arguments = { max_labeled_demos = 8 }
+whole = false                   # true: the stage is scored by what the whole method makes of it
+threshold = 1.0                 # the score that makes a run a demo
+
+[data]                          # see :mod:`.materials`
+stage = "router"
+sets = ["commonsenseqa", "nq", "compound", "musique"]
+
+[sizes]                         # examples: train, val, test
+small = [40, 40, 200]
+medium = [120, 120, 400]
+"""
+
+import difflib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import dspy
+
+from ... import optimizers
+from ...data.index.retriever import NoPassages
+from ...errors import AspectragError
+from ...programs.program import Program
+from ...programs.registry import METHODS, method
+from ...programs.saved import read_manifest
+from .compiler import Compiled, Examples, compile_program
+from .materials import Materials, materials, metric_of
+
+_SIZES = {"small": (40, 40, 100), "medium": (120, 100, 300)}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What is tuned, and how.
+
+    Attributes:
+        name: What users call it.
+        about: One line.
+        target: ``METHOD`` or ``METHOD.STAGE``.
+        metric: ``label``, ``parts``, ``hit@k``, ``ranking@k``, or a metric of the registry.
+        optimizer: Name of the optimizer.
+        data: Where examples come from.
+        arguments: Of the optimizer.
+        whole: Whether a stage is scored by what the whole method makes of it.
+        threshold: Score that makes a run a demo; the highest there is by default.
+        config: Settings of the method.
+        sizes: Examples to learn from, to choose by and to measure on, by budget.
+    """
+
+    name: str
+    about: str
+    target: str
+    metric: str
+    optimizer: str
+    data: Mapping[str, Any]
+    arguments: Mapping[str, Any]
+    whole: bool
+    threshold: float | None
+    config: Mapping[str, Any]
+    sizes: Mapping[str, tuple[int, int, int]]
+
+    @property
+    def method(self) -> str:
+        """The method's name."""
+        return self.target.partition(".")[0]
+
+    @property
+    def stage(self) -> str | None:
+        """The stage's name; ``None`` where the whole method is tuned."""
+        return self.target.partition(".")[2] or None
+
+    def size(self, budget: str | int) -> tuple[int, int, int]:
+        """Examples to learn from, to choose by and to measure on."""
+        return self.sizes.get(str(budget), self.sizes["small"])
+
+
+def read_recipe(text: str, name: str) -> Recipe:
+    """Read a recipe.
+
+    Raises:
+        AspectragError: It is no TOML, lacks something, or has something unknown.
+    """
+    try:
+        given = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise AspectragError(f"the recipe {name} is no TOML ({error})") from None
+    known = {each.name for each in fields(Recipe)} - {"name"}
+    needed = ("about", "target", "metric", "optimizer", "data")
+    if unknown := sorted(given.keys() - known):
+        raise AspectragError(f"the recipe {name} has {unknown[0]!r}, which is none of {', '.join(sorted(known))}")
+    if missing := [key for key in needed if key not in given]:
+        raise AspectragError(f"the recipe {name} has no {missing[0]}")
+    target = str(given["target"]).partition(".")
+    stages = method(target[0]).stages()
+    if target[2] and target[2] not in (*stages, "ranker"):
+        raise AspectragError(f"the recipe {name}: {target[0]} has no stage {target[2]!r} ({', '.join(stages)})")
+    sizes = {budget: tuple(each) for budget, each in {**_SIZES, **given.get("sizes", {})}.items()}
+    if any(len(each) != 3 for each in sizes.values()):
+        raise AspectragError(f"the recipe {name}: sizes are [train, val, test]")
+    return Recipe(
+        name=name,
+        **{
+            "arguments": {}, "whole": False, "threshold": None, "config": {},
+            **given, "sizes": sizes,
+        },
+    )  # fmt: skip
+
+
+@cache
+def recipes() -> dict[str, Recipe]:
+    """The recipes of the package, by name."""
+    found = sorted((file for file in files(optimizers).joinpath("recipes").iterdir() if file.name.endswith(".toml")),
+                   key=lambda file: file.name)  # fmt: skip
+    return {name: read_recipe(file.read_text(encoding="utf-8"), name) for file in found if (name := file.name[:-5])}
+
+
+def recipe(name: str) -> Recipe:
+    """The recipe of a name, or of a file that ends in ``.toml``.
+
+    Raises:
+        AspectragError: There is none; names the nearest.
+    """
+    if name.endswith(".toml"):
+        try:
+            return read_recipe(Path(name).read_text(encoding="utf-8"), Path(name).stem)
+        except (OSError, UnicodeDecodeError) as error:
+            raise AspectragError(f"{name} cannot be read ({error}): give a recipe's name or file") from None
+    known = recipes()
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.4)
+    hint = f": did you mean {near[0]!r}?" if near else ""
+    raise AspectragError(f"there is no recipe {name!r}{hint} (recipes: {', '.join(known)})")
+
+
+def output_of(chosen: Recipe) -> tuple[tuple[str, ...], str]:
+    """What the student of a recipe is given, and the field that it returns.
+
+    Example:
+        >>> output_of(recipe("router"))
+        (('question',), 'route')
+    """
+    if chosen.stage in ("rank", "ranker"):
+        return ("question", "aspects"), "ranked"
+    if chosen.whole or chosen.stage is None:
+        return ("question",), "answer"
+    predictor: Any = getattr(method(chosen.method)(None, NoPassages()), chosen.stage)
+    return tuple(predictor.signature.input_fields), next(iter(predictor.signature.output_fields))
+
+
+def cook(
+    chosen: Recipe, program: Program, found: Materials, out: Path, *, optimizer: str | None = None, **options: Any
+) -> Compiled:
+    """Tune a program by a recipe, from materials that were gathered for it.
+
+    Args:
+        chosen: The recipe.
+        program: Of its method.
+        found: Its examples, and what its metric needs.
+        out: As in :func:`.compiler.compile_program`.
+        optimizer: In place of the recipe's, with its own arguments.
+        options: As there.
+
+    Raises:
+        AspectragError: The program is another method's; and as there.
+    """
+    if type(program) is not METHODS[chosen.method]:
+        raise AspectragError(f"the recipe {chosen.name} is for {chosen.method}, not for a {type(program).__name__}")
+    arguments = {**(chosen.arguments if optimizer in (None, chosen.optimizer) else {}), **options.pop("arguments", {})}
+    return compile_program(
+        program,
+        Examples(found.train, found.val, found.test),
+        found.metric,
+        out,
+        method=chosen.method,
+        stage=None if chosen.stage == "ranker" else chosen.stage,
+        by=optimizer or chosen.optimizer,
+        arguments=arguments,
+        known=found.known,
+        whole=chosen.whole,
+        threshold=options.pop("threshold", chosen.threshold),
+        recipe=chosen.name,
+        **options,
+    )
+
+
+def compile_recipe(
+    name: str,
+    program: Program,
+    out: Path,
+    *,
+    lm: dspy.BaseLM,
+    data: Path | None = None,
+    budget: str | int = "small",
+    seed: int = 0,
+    **options: Any,
+) -> Program:
+    """Tune a program by the recipe of a name; what was done before in the folder is not done again.
+
+    Args:
+        name: Of a recipe, or its file.
+        program: Of its method.
+        out: Folder for the compiled program.
+        lm: The language model to tune for.
+        data: Folder with a folder for each benchmark; what was fetched by default.
+        budget: As in :func:`.compiler.compile_program`.
+        seed: Of all choices.
+        options: As there.
+
+    Raises:
+        AspectragError: As there, or the data cannot be had.
+    """
+    if (out / "manifest.json").is_file():
+        read_manifest(out)
+        return type(program).load(out, program.retriever)
+    chosen = recipe(name)
+    with materials(chosen.data, chosen.size(budget), data, seed, lambda f: metric_of(chosen.metric, f)) as found:
+        return cook(chosen, program, found, out, lm=lm, budget=budget, seed=seed, **options).program

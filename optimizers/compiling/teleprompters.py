@@ -1,0 +1,346 @@
+"""DSPy's optimizers, and the ranker's trainers, by name: what each needs, what it costs, and how it is run.
+
+DSPy calls them teleprompters too. Each is run with explicit numbers in place of DSPy's ``auto`` modes, so that what it
+will cost can be told before.
+"""
+
+import difflib
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import dspy
+
+from ...errors import AspectragError
+from ..ranker.training import Settings
+from .students import Student
+
+Arguments = dict[str, Any]
+# More than any data set has: one example that fails does not end an optimization, ours counts them and says so.
+_MANY = 1_000_000
+
+
+@dataclass(frozen=True)
+class Work:
+    """An optimization that is about to begin.
+
+    Attributes:
+        student: What is improved.
+        train: Examples to learn from.
+        val: Examples to choose by.
+        metric: In the form that DSPy calls; see :func:`...metrics.metric.as_dspy`.
+        arguments: Of the optimizer.
+        teacher: Language model that demos are made with; the student's own by default.
+        prompt: Language model that writes instructions; the teacher, or the student's own by default.
+        workers: Runs at once.
+        seed: Of all choices.
+        folder: For what an optimizer keeps to go on from.
+    """
+
+    student: Student
+    train: Sequence[dspy.Example]
+    val: Sequence[dspy.Example]
+    metric: Callable[..., Any]
+    arguments: Arguments
+    teacher: dspy.BaseLM | None
+    prompt: dspy.BaseLM | None
+    workers: int
+    seed: int
+    folder: Path
+
+    @property
+    def teaching(self) -> dict[str, Any] | None:
+        """DSPy's ``teacher_settings``."""
+        return {"lm": self.teacher} if self.teacher else None
+
+    @property
+    def writer(self) -> Any:
+        """The language model that writes instructions."""
+        return self.prompt or self.teacher or dspy.settings.lm
+
+    def some(self, *names: str) -> Arguments:
+        """Those of the arguments that have these names."""
+        return {name: self.arguments[name] for name in names if name in self.arguments}
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much an optimizer has to do: examples to learn from and to choose by, and predictors."""
+
+    train: int
+    val: int
+    predictors: int
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """An optimizer.
+
+    Attributes:
+        name: What users call it.
+        about: One line.
+        run: Improves the student, and returns the better one.
+        runs: How often it runs the student, at most, given how much there is to do.
+        small: Arguments of the small budget; all that it takes, with their defaults.
+        medium: Arguments of the medium budget where they differ.
+        scale: The argument that a budget of calls is met by.
+        least: Fewest examples to learn from, and to choose by.
+        learns: ``prompts`` of students, or the weights of a ``ranker``.
+        labels: Whether its demos are examples as they are, which must then hold the outputs of the stage.
+    """
+
+    name: str
+    about: str
+    run: Callable[[Work], dspy.Module]
+    runs: Callable[[Size, Arguments], int]
+    small: Arguments
+    medium: Arguments
+    scale: str | None = None
+    least: tuple[int, int] = (1, 1)
+    learns: Literal["prompts", "ranker"] = "prompts"
+    labels: bool = False
+
+    def arguments(self, given: Mapping[str, Any], budget: str | int, size: Size) -> Arguments:
+        """The arguments for a budget: ``small``, ``medium``, or a number of runs of the student.
+
+        Raises:
+            AspectragError: There is no such argument or budget, or the budget is too small for what there is to do.
+        """
+        for name, value in given.items():
+            if name not in self.small:
+                near = difflib.get_close_matches(name, self.small, n=1)
+                hint = f": did you mean {near[0]!r}?" if near else f" (it has: {', '.join(self.small) or 'none'})"
+                raise AspectragError(f"the optimizer {self.name} has no argument {name!r}{hint}")
+            if type(value) is not type(self.small[name]) and not (isinstance(value, int) and value >= 0):
+                raise AspectragError(f"{name} of {self.name} must be like {self.small[name]!r}, not {value!r}")
+        chosen = {**self.small, **(self.medium if budget == "medium" else {}), **given}
+        if isinstance(budget, int):
+            return self._within(budget, chosen, size)
+        if budget not in ("small", "medium"):
+            raise AspectragError(f"there is no budget {budget!r}: small, medium, or a number of runs")
+        return chosen
+
+    def _within(self, budget: int, chosen: Arguments, size: Size) -> Arguments:
+        """The largest scale whose runs stay within the budget."""
+        if self.scale is None:
+            fitting = [chosen] if self.runs(size, chosen) <= budget else []
+            least = chosen
+        else:
+            scaled = [{**chosen, self.scale: value} for value in (*range(1, 33), *range(34, 2001, 2))]
+            least, fitting = scaled[0], [each for each in scaled if self.runs(size, each) <= budget]
+        if not fitting:
+            raise AspectragError(
+                f"{self.name} needs at least {self.runs(size, least)} runs with {size.train} examples to learn from "
+                f"and {size.val} to choose by, more than {budget}: give a larger budget, or fewer examples"
+            )
+        return fitting[-1]
+
+
+def _labeled(work: Work) -> dspy.Module:
+    from dspy.teleprompt import LabeledFewShot
+
+    return LabeledFewShot(k=work.arguments["k"]).compile(work.student, trainset=list(work.train))
+
+
+def _bootstrap(work: Work) -> dspy.Module:
+    from dspy.teleprompt import BootstrapFewShot
+
+    optimizer = BootstrapFewShot(
+        metric=work.metric, teacher_settings=work.teaching, max_errors=_MANY,
+        **work.some("max_bootstrapped_demos", "max_labeled_demos", "max_rounds"),
+    )  # fmt: skip
+    return optimizer.compile(work.student, trainset=list(work.train))
+
+
+def _random_search(work: Work) -> dspy.Module:
+    from dspy.teleprompt import BootstrapFewShotWithRandomSearch
+
+    optimizer = BootstrapFewShotWithRandomSearch(
+        metric=work.metric, teacher_settings=work.teaching, max_errors=_MANY, num_threads=work.workers,
+        **work.some("max_bootstrapped_demos", "max_labeled_demos", "num_candidate_programs"),
+    )  # fmt: skip
+    return optimizer.compile(work.student, trainset=list(work.train), valset=list(work.val))
+
+
+def _mipro(work: Work) -> dspy.Module:
+    from dspy.teleprompt import MIPROv2
+
+    optimizer = MIPROv2(
+        metric=work.metric, prompt_model=work.writer, task_model=dspy.settings.lm, teacher_settings=work.teaching,
+        auto=None, num_threads=work.workers, max_errors=_MANY, seed=work.seed,
+        **work.some("max_bootstrapped_demos", "max_labeled_demos", "num_candidates"),
+    )  # fmt: skip
+    # Reading the program's source would show the proposer our student, not the method.
+    return optimizer.compile(
+        work.student, trainset=list(work.train), valset=list(work.val), num_trials=work.arguments["num_trials"],
+        minibatch=False, program_aware_proposer=False, seed=work.seed,
+    )  # fmt: skip
+
+
+def _gepa(work: Work) -> dspy.Module:
+    from dspy.teleprompt import GEPA
+
+    optimizer = GEPA(
+        metric=work.metric, reflection_lm=work.writer, num_threads=work.workers, seed=work.seed,
+        log_dir=str(work.folder / "gepa"), gepa_kwargs={"use_cloudpickle": True}, warn_on_score_mismatch=False,
+        **work.some("max_metric_calls", "reflection_minibatch_size"),
+    )  # fmt: skip
+    return optimizer.compile(work.student, trainset=list(work.train), valset=list(work.val))
+
+
+def _simba(work: Work) -> dspy.Module:
+    from dspy.teleprompt import SIMBA
+
+    # It marks the teacher's settings for sampling: a copy may keep the mark.
+    teaching = {"lm": work.teacher.copy()} if work.teacher else None
+    optimizer = SIMBA(
+        metric=work.metric, bsize=min(work.arguments["bsize"], len(work.train)), num_threads=work.workers,
+        prompt_model=work.writer, teacher_settings=teaching, **work.some("max_steps", "num_candidates", "max_demos"),
+    )  # fmt: skip
+    return optimizer.compile(work.student, trainset=list(work.train), seed=work.seed)
+
+
+def _rules(work: Work) -> dspy.Module:
+    from dspy.teleprompt import InferRules
+
+    optimizer = InferRules(
+        metric=work.metric, teacher_settings={"lm": work.writer}, num_threads=work.workers, max_errors=_MANY,
+        **work.some("num_candidates", "num_rules", "max_bootstrapped_demos", "max_labeled_demos"),
+    )  # fmt: skip
+    better: Any = optimizer.compile(work.student, trainset=list(work.train), valset=list(work.val))
+    return better
+
+
+def _settings(work: Work) -> Settings:
+    return Settings(seed=work.seed, **work.some("epochs", "patience"))
+
+
+def _with_program(student: Student, program: Any) -> Student:
+    better = student.deepcopy()
+    better.program = program
+    return better
+
+
+def _sft(work: Work) -> dspy.Module:
+    from ..ranker.sft import SupervisedRanker
+
+    trainer = SupervisedRanker(work.folder / "sft", settings=_settings(work))
+    return _with_program(
+        work.student, trainer.compile(work.student.program, trainset=list(work.train), valset=list(work.val))
+    )
+
+
+def _dpo(work: Work) -> dspy.Module:
+    from ..ranker.dpo import PreferenceRanker
+
+    trainer = PreferenceRanker(work.folder / "dpo", strategy=work.arguments["strategy"])
+    trainer.settings = replace(trainer.settings, seed=work.seed, **work.some("epochs", "patience"))
+    return _with_program(
+        work.student, trainer.compile(work.student.program, trainset=list(work.train), valset=list(work.val))
+    )
+
+
+def _no_runs(*_: Any) -> int:
+    return 0
+
+
+def _demos_tried(size: Size, arguments: Arguments) -> int:
+    """Runs to collect demos: at worst each example, once."""
+    return size.train if arguments["max_bootstrapped_demos"] else 0
+
+
+OPTIMIZERS: dict[str, Optimizer] = {
+    each.name: each
+    for each in (
+        Optimizer(
+            "labeled", "examples as demos, as they are; asks no model (LabeledFewShot)", _labeled,
+            _no_runs, {"k": 8}, {"k": 16}, least=(1, 0), labels=True,
+        ),
+        Optimizer(
+            "bootstrap", "demos of runs that scored well (BootstrapFewShot)", _bootstrap,
+            lambda size, a: a["max_rounds"] * _demos_tried(size, a),
+            {"max_bootstrapped_demos": 4, "max_labeled_demos": 4, "max_rounds": 1},
+            {"max_bootstrapped_demos": 8, "max_labeled_demos": 16}, least=(1, 0), labels=True,
+        ),
+        Optimizer(
+            "random-search", "the best of several sets of demos (BootstrapFewShotWithRandomSearch)", _random_search,
+            lambda size, a: (
+                (a["num_candidate_programs"] + 3) * size.val + (a["num_candidate_programs"] + 1) * _demos_tried(size, a)
+            ),
+            {"max_bootstrapped_demos": 4, "max_labeled_demos": 4, "num_candidate_programs": 4},
+            {"max_bootstrapped_demos": 4, "max_labeled_demos": 16, "num_candidate_programs": 10},
+            scale="num_candidate_programs", labels=True,
+        ),
+        Optimizer(
+            "mipro", "instructions and demos, searched together (MIPROv2)", _mipro,
+            lambda size, a: (a["num_trials"] + 1) * size.val + a["num_candidates"] * _demos_tried(size, a),
+            {"max_bootstrapped_demos": 2, "max_labeled_demos": 2, "num_candidates": 4, "num_trials": 8},
+            {"max_bootstrapped_demos": 4, "max_labeled_demos": 4, "num_candidates": 8, "num_trials": 20},
+            scale="num_trials", labels=True,
+        ),
+        Optimizer(
+            "gepa", "instructions that grow by reflection on what went wrong (GEPA)", _gepa,
+            lambda size, a: a["max_metric_calls"] + size.val,
+            {"max_metric_calls": 150, "reflection_minibatch_size": 3}, {"max_metric_calls": 500},
+            scale="max_metric_calls",
+        ),
+        Optimizer(
+            "simba", "demos and rules from runs that vary most (SIMBA)", _simba,
+            lambda size, a: (
+                a["max_steps"] * (2 * a["num_candidates"] + 1) * min(a["bsize"], size.train)
+                + (a["num_candidates"] + 1) * size.train
+            ),
+            {"max_steps": 3, "num_candidates": 3, "bsize": 12, "max_demos": 4},
+            {"max_steps": 8, "num_candidates": 6, "bsize": 32}, scale="max_steps", least=(1, 0),
+        ),
+        Optimizer(
+            "rules", "rules that a model reads out of the examples (InferRules)", _rules,
+            lambda size, a: _demos_tried(size, a) + a["num_candidates"] * size.val,
+            {"num_candidates": 3, "num_rules": 5, "max_bootstrapped_demos": 2, "max_labeled_demos": 2},
+            {"num_candidates": 8, "num_rules": 10, "max_bootstrapped_demos": 4, "max_labeled_demos": 4},
+            scale="num_candidates", labels=True,
+        ),
+        Optimizer(
+            "sft", "the pointer ranker's weights, on lists that cover most (SupervisedRanker)", _sft,
+            _no_runs, {"epochs": 60, "patience": 12}, {}, learns="ranker",
+        ),
+        Optimizer(
+            "dpo", "the pointer ranker's weights, on pairs of lists of different worth (PreferenceRanker)", _dpo,
+            _no_runs, {"epochs": 60, "patience": 12, "strategy": "us3"}, {}, learns="ranker",
+        ),
+    )
+}  # fmt: skip
+
+
+def optimizer(name: str) -> Optimizer:
+    """The optimizer of a name.
+
+    Raises:
+        AspectragError: There is none; names the nearest.
+    """
+    if name in OPTIMIZERS:
+        return OPTIMIZERS[name]
+    near = difflib.get_close_matches(name.lower(), OPTIMIZERS, n=1, cutoff=0.4)
+    hint = f": did you mean {near[0]!r}?" if near else ""
+    raise AspectragError(f"there is no optimizer {name!r}{hint} (optimizers: {', '.join(OPTIMIZERS)})")
+
+
+def checked_metric(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A metric of the user's own, if it can be called as optimizers call it.
+
+    DSPy does not say so where it cannot: BootstrapFewShot then finds no demo, and GEPA scores everything 0.
+
+    Raises:
+        AspectragError: It does not take an example and a prediction, or needs more than that.
+    """
+    try:
+        inspect.signature(function).bind(None, None)
+    except TypeError as error:
+        name = getattr(function, "__name__", function)
+        raise AspectragError(
+            f"the metric {name} cannot be called with an example and a prediction ({error}): give one like "
+            "metric(example, prediction) -> float"
+        ) from None
+    return function

@@ -1,0 +1,298 @@
+"""Compiling from end to end, with a model that learns from demos and from a hint."""
+
+import json
+
+import dspy
+import pytest
+from aspectrag.errors import AspectragError
+from aspectrag.optimizers.compiling import compile_program
+from aspectrag.optimizers.compiling.compiler import Examples
+from aspectrag.optimizers.compiling.teleprompters import OPTIMIZERS
+from aspectrag.optimizers.metrics.metric import Metric
+from aspectrag.programs.han_rag import HanRag
+from aspectrag.programs.saved import read_manifest
+from aspectrag.signatures import RouteQuestion
+from fakes import ListRetriever
+from learning import HINT, LABEL, calls_of, examples, learner, model, program, routed
+
+PROMPTS = [name for name, each in OPTIMIZERS.items() if each.learns == "prompts"]
+
+
+@pytest.fixture
+def compiled(tmp_path):
+    def call(by="bootstrap", sets=None, metric=LABEL, lm=None, out=tmp_path / "out", start=None, **options):
+        options = {"method": "han", "stage": "route", "workers": 4, "progress": False, **options}
+        return compile_program(start or program(), sets or examples(), metric, out, by=by, lm=lm or model(), **options)
+
+    return call
+
+
+def outcome(work):
+    """What came out, or why nothing did."""
+    try:
+        return work(), ""
+    except AspectragError as refused:
+        return None, str(refused)
+
+
+def sampled(call):
+    """As the learner, but what is sampled is often right: runs of one question differ."""
+    if "route" in call.fields and call.request.config.temperature == 1.0 and call.index % 2:
+        return {"route": call.inputs["question"].split()[-1]}
+    return learner(call)
+
+
+@pytest.mark.parametrize("by", PROMPTS)
+def test_every_optimizer_teaches_a_stage(by, compiled, tmp_path):
+    before = RouteQuestion.instructions
+    start = program()
+    # SIMBA learns from runs that differ: its model samples.
+    lm = model(sampled) if by == "simba" else model()
+    done = compiled(by, lm=lm, start=start, workers=1 if by == "simba" else 4)
+    report = done.report
+    assert report.uncompiled.score.mean == 0.25
+    assert report.compiled.score.mean == 1.0
+    assert (report.difference.mean, report.kept) == (0.75, "compiled")
+    assert report.compiled.macro_f1.mean == 1.0
+    assert report.stages["route"].changed
+    assert RouteQuestion.instructions == before, "the signature of all programs was written into"
+    assert not start.route.demos
+    loaded = HanRag.load(tmp_path / "out", ListRetriever())
+    assert loaded.dump_state()["route"] == done.program.dump_state()["route"]
+    for each in (done.program, loaded):
+        with dspy.context(lm=model()):
+            assert each(question="Which way to go: complex").route == "complex"
+    assert sorted(file.name for file in (tmp_path / "out").iterdir() if file.name != ".lock") == [
+        "config.json", "manifest.json", "optimizer.log", "report.json", "state.json",
+    ]  # fmt: skip
+    record = read_manifest(tmp_path / "out")["meta"]
+    assert record["lm"] == "scripted/learner"
+    assert record["stages"]["route"]["compiled"]["mean"] == 1.0
+
+
+@pytest.mark.parametrize("by", PROMPTS)
+def test_an_optimizer_runs_no_more_than_it_was_estimated_to(by, compiled):
+    told = []
+    lm = model(sampled) if by == "simba" else model()
+    agree = lambda estimate: told.append(estimate) or True  # noqa: E731
+    report = compiled(by, lm=lm, agree=agree, workers=1 if by == "simba" else 4).report
+    assert 0 < report.spent["runs"] - 3 <= told[0].runs
+    assert report.spent["lm_calls"] == calls_of(lm)
+
+
+@pytest.mark.parametrize("by", PROMPTS)
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_few_examples_give_a_report_or_say_what_is_missing(by, count, compiled, tmp_path):
+    report, refused = outcome(lambda: compiled(by, sets=examples(count, count, count)).report)
+    if report is None:
+        assert "changed nothing" in refused or "needed" in refused
+        assert not (tmp_path / "out" / "manifest.json").exists()
+    else:
+        assert report.examples == {"train": count, "val": count, "test": count}
+
+
+@pytest.mark.parametrize("by", PROMPTS)
+def test_a_model_whose_output_never_parses_leaves_nothing_and_says_so(by, compiled, tmp_path):
+    # Labelled demos are demos all the same; the compiled program is then no better, and the other one is kept.
+    def reply(call):
+        return "no format at all" if "route" in call.fields else learner(call)
+
+    report, refused = outcome(lambda: compiled(by, lm=model(reply)).report)
+    if report is None:
+        assert "could not be read" in refused
+        assert not (tmp_path / "out" / "manifest.json").exists()
+    else:
+        assert report.kept == "uncompiled"
+        assert report.compiled.unreadable == 8
+
+
+def test_a_metric_that_raises_is_named_before_anything_is_spent(compiled, tmp_path):
+    lm = model()
+
+    def score(example, prediction):
+        raise ZeroDivisionError("of nothing")
+
+    with pytest.raises(AspectragError, match=r"metric broken cannot score this \(ZeroDivisionError: of nothing\)"):
+        compiled(metric=Metric("broken", "fails", score), lm=lm)
+    assert calls_of(lm) <= 3
+    assert not (tmp_path / "out" / "manifest.json").exists()
+
+
+def test_a_metric_that_raises_now_and_then_is_counted(compiled):
+    def score(example, prediction):
+        if int(example.question.split()[1]) % 5 == 3:
+            raise ValueError("not this one")
+        return LABEL.score(example, prediction)
+
+    report = compiled("random-search", metric=Metric("moody", "fails at times", score)).report
+    assert list(report.errors) == ["ValueError: not this one"]
+    assert report.kept == "compiled"
+
+
+@pytest.mark.parametrize("by", PROMPTS)
+def test_stopped_and_begun_again_no_call_is_made_twice(by, compiled, tmp_path):
+    reply = sampled if by == "simba" else learner
+    whole = model(reply)
+    expected = compiled(by, lm=whole, out=tmp_path / "whole", workers=1).report
+    for stop in (2, 11, calls_of(whole) - 1):
+        seen = {"count": 0}
+
+        def stopping(call, stop=stop, seen=seen):
+            seen["count"] += 1
+            if seen["count"] == stop:
+                raise KeyboardInterrupt
+            return reply(call)
+
+        lm, out = model(stopping), tmp_path / f"stopped{stop}"
+        with pytest.raises(KeyboardInterrupt):
+            compiled(by, lm=lm, out=out, workers=1)
+        assert not (out / "manifest.json").exists()
+        if by == "simba":  # what it samples depends on how often the model was asked
+            continue
+        report = compiled(by, lm=lm, out=out, workers=1).report
+        assert report.compiled.scores == expected.compiled.scores
+        assert calls_of(lm) == calls_of(whole) + 1, "only the interrupted call is made again"
+
+
+def test_a_server_that_goes_away_is_the_error_and_nothing_is_lost(compiled, tmp_path):
+    gone = {"after": 30}
+
+    def reply(call):
+        gone["after"] -= 1
+        return dspy.LMTransportError("connection refused") if gone["after"] < 0 else learner(call)
+
+    lm = model(reply)
+    with pytest.raises(dspy.LMError):
+        compiled("random-search", lm=lm, workers=1)
+    assert not (tmp_path / "out" / "manifest.json").exists()
+    gone["after"] = 10_000
+    assert compiled("random-search", lm=lm, workers=1).report.kept == "compiled"
+
+
+def test_a_teacher_makes_the_demos(compiled, tmp_path):
+    def blind(call):
+        taught = call.prompt.count("[[ ## route ## ]]\n") > 3
+        return learner(call) if taught else {"route": "compound"}
+
+    def knows(call):
+        return {"route": call.inputs["question"].split()[-1]}
+
+    arguments = {"max_labeled_demos": 0}
+    teacher = model(knows, "scripted/teacher")
+    alone = compiled(lm=model(blind), arguments=arguments).report
+    taught = compiled(lm=model(blind), arguments=arguments, teacher=teacher, out=tmp_path / "taught").report
+    assert alone.stages["route"].demos < taught.stages["route"].demos == 4
+    assert calls_of(teacher) > 0
+    assert taught.models == {"lm": "scripted/learner", "teacher": "scripted/teacher"}
+
+
+def test_what_is_no_better_is_not_kept_unless_asked_for(compiled, tmp_path):
+    lm = model(lambda call: {"route": "compound"} if "route" in call.fields else dict.fromkeys(call.fields, HINT))
+    report = compiled(lm=lm).report
+    assert (report.kept, report.difference.mean) == ("uncompiled", 0.0)
+    assert not HanRag.load(tmp_path / "out", ListRetriever()).route.demos
+    assert read_manifest(tmp_path / "out")["meta"]["stages"] == {}
+    kept = compiled(lm=lm, keep="compiled", out=tmp_path / "kept")
+    assert kept.report.kept == "compiled"
+    assert kept.program.route.demos
+
+
+def test_nobody_agreed(compiled):
+    lm = model()
+    with pytest.raises(AspectragError, match="not begun"):
+        compiled(lm=lm, agree=lambda estimate: False)
+    assert calls_of(lm) == 3
+
+
+def test_stages_tuned_one_after_the_other_stay(compiled, tmp_path):
+    compiled(out=tmp_path / "first")
+
+    def reply(call):
+        return {"verdict": "end"} if "verdict" in call.fields else learner(call)
+
+    def found(numbers):
+        return [
+            dspy.Example(question=f"q{n}", found=[{"question": "a", "answer": str(n)}], verdict="end")
+            .with_inputs("question", "found") for n in numbers
+        ]  # fmt: skip
+
+    sets = Examples(found(range(4)), found(range(10, 14)), found(range(20, 24)))
+    label = Metric("label", "", lambda e, p: float(e.verdict == p.get("verdict")))
+    start = HanRag.load(tmp_path / "first", ListRetriever())
+    second = compiled(
+        "labeled", sets=sets, metric=label, lm=model(reply, "scripted/second"), stage="judge_ending", start=start,
+        keep="compiled", out=tmp_path / "second",
+    )  # fmt: skip
+    assert second.program.route.demos
+    assert {demo["found"][0]["answer"] for demo in second.program.judge_ending.demos} == set("0123")
+    told = read_manifest(tmp_path / "second")["meta"]["stages"]
+    assert {stage: each["lm"] for stage, each in told.items()} == {
+        "route": "scripted/learner", "judge_ending": "scripted/second",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("sets", "message"),
+    [
+        (Examples([], routed(2, 100), routed(2, 200)), "0 train examples, at least 1"),
+        (Examples(routed(4), routed(2, 100), []), "0 test examples"),
+        (Examples(routed(4), routed(2, 100), routed(2, 2)), "train and test examples share 2 of their inputs"),
+        (Examples([dspy.Example(question="q", route="complex")], [], routed(2, 200)), "has the inputs \\(none\\)"),
+        (
+            Examples([dspy.Example(question="q", route="circular").with_inputs("question")], [], routed(2, 200)),
+            "route does not fit the stage",
+        ),
+    ],
+)
+def test_examples_that_cannot_be_used(sets, message, compiled, tmp_path):
+    lm = model()
+    with pytest.raises(AspectragError, match=message):
+        compiled(sets=sets, lm=lm)
+    assert calls_of(lm) == 0
+    assert not (tmp_path / "out").exists()
+
+
+def test_folders_that_cannot_be_used(compiled, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("years of work")
+    with pytest.raises(AspectragError, match="holds other files"):
+        compiled(out=tmp_path / "mine")
+    compiled(out=tmp_path / "done")
+    with pytest.raises(AspectragError, match="holds a compiled program already"):
+        compiled(out=tmp_path / "done")
+    with pytest.raises(AspectragError, match="not begun"):
+        compiled(out=tmp_path / "begun", agree=lambda estimate: False)
+    with pytest.raises(AspectragError, match="another arguments, optimizer"):
+        compiled("labeled", out=tmp_path / "begun")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"by": "mipro2"}, "did you mean 'mipro'"),
+        ({"stage": "rout"}, "has no stage 'rout'"),
+        ({"arguments": {"max_bootstraped_demos": 3}}, "did you mean 'max_bootstrapped_demos'"),
+        ({"arguments": {"max_rounds": "three"}}, "must be like 1"),
+        ({"budget": "huge"}, "no budget 'huge'"),
+        ({"by": "mipro", "budget": 10}, "needs at least"),
+        ({"by": "labeled", "stage": None}, "needs examples with the stage's own outputs"),
+    ],
+)
+def test_wrong_calls(options, message, compiled):
+    with pytest.raises(AspectragError, match=message):
+        compiled(**options)
+
+
+def test_a_budget_of_runs_is_kept_to(compiled):
+    told = []
+    report = compiled("random-search", budget=90, agree=lambda estimate: told.append(estimate) or True).report
+    assert report.spent["runs"] - 3 - 16 <= 90
+    assert report.arguments["num_candidate_programs"] >= 2
+
+
+def test_report_is_json_and_holds_the_diff(compiled, tmp_path):
+    compiled("gepa")
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert report["stages"]["route"]["diff"].endswith(f"+{HINT}")
+    assert report["compiled"]["classification"]["accuracy"] == 1.0
+    assert report["spent"]["lm_calls"] > 0

@@ -1,0 +1,134 @@
+"""Examples for recipes, out of small sets in the library's own layout."""
+
+import json
+
+import pytest
+from aspectrag.errors import AspectragError
+from aspectrag.optimizers.compiling.materials import materials, metric_of
+
+SIZES = (4, 2, 4)
+
+
+def record(name, split, n, **fields):
+    own = {"id": f"{name}:{split}-{n}", "dataset": name, "split": split, "question": f"What is {name} {split} {n}?"}
+    blank = {
+        "answers": [f"{name}{n}"], "type": "", "hops": 1, "supporting_titles": [], "supporting_ids": [],
+        "support_kind": "annotated", "sub_questions": [], "meta": {},
+    }  # fmt: skip
+    return {**blank, **own, **fields}
+
+
+@pytest.fixture
+def store(tmp_path):
+    """Four kinds of questions, each with its passages."""
+
+    def hop(name, split, n, number):
+        passage = f"{name}:{split}{n}p{number}"
+        question = f"Who leads {name} {split} {n}?" if number == 1 else "Who is the child of #1 ?"
+        return {"question": question, "answers": [f"{name}lead{split}{n}{number}"], "supporting_id": passage}
+
+    sets = {
+        "nq": lambda name, split, n: {"supporting_ids": [f"{name}:{split}{n}p1"]},
+        "commonsenseqa": lambda name, split, n: {"hops": 0},
+        "musique": lambda name, split, n: {
+            "hops": 2, "sub_questions": [hop(name, split, n, 1), hop(name, split, n, 2)],
+            "supporting_ids": [f"{name}:{split}{n}p1", f"{name}:{split}{n}p2"],
+        },
+        "asqa": lambda name, split, n: {
+            "type": "ambiguous",
+            "sub_questions": [{"question": f"aspect {a} of {split} {n}", "answers": [f"answer {a}"]} for a in "ab"],
+        },
+    }  # fmt: skip
+    for name, fields in sets.items():
+        (tmp_path / name).mkdir()
+        for split in ("tune", "dev"):
+            lines = [json.dumps(record(name, split, n, **fields(name, split, n))) for n in range(8)]
+            (tmp_path / name / f"{split}.jsonl").write_text("\n".join(lines) + "\n")
+        passages = [
+            {"id": f"{name}:{split}{n}p{p}", "title": f"{name}{split}{n}{p}", "text": f"About {name} {split} {n} {p}."}
+            for split in ("tune", "dev") for n in range(8) for p in (1, 2)
+        ]  # fmt: skip
+        (tmp_path / name / "corpus.jsonl").write_text("".join(json.dumps(each) + "\n" for each in passages))
+    return tmp_path
+
+
+@pytest.fixture
+def made(store):
+    def call(data, metric="label", sizes=SIZES, seed=0):
+        return materials(data, sizes, store, seed, lambda found: metric_of(metric, found))
+
+    return call
+
+
+def asked(examples):
+    return {repr(each.inputs().toDict()) for each in examples}
+
+
+@pytest.mark.parametrize(
+    ("data", "metric", "inputs"),
+    [
+        ({"stage": "router", "sets": ["nq", "commonsenseqa", "musique"]}, "label", {"question"}),
+        ({"stage": "refiner", "sets": ["musique"]}, "hit@3", {"question", "found"}),
+        ({"stage": "ending", "sets": ["musique"]}, "label", {"question", "found"}),
+        ({"stage": "relevance", "sets": ["nq", "musique"]}, "label", {"question", "title", "passage"}),
+        ({"benchmark": "nq"}, "f1", {"question"}),
+        ({"benchmark": "asqa", "output": {"type": "type"}}, "label", {"question"}),
+        ({"pools": ["asqa"]}, "ranking@5", {"question", "aspects"}),
+    ],
+)
+def test_each_kind_of_data(data, metric, inputs, made):
+    with made(data, metric) as found:
+        assert (len(found.train), len(found.val), len(found.test)) == SIZES
+        for part in (found.train, found.val, found.test):
+            assert all(set(example._input_keys) == inputs for example in part)
+        assert not asked(found.train) & asked(found.val)
+        assert not (asked(found.train) | asked(found.val)) & asked(found.test)
+        assert all("tune" in str(each.toDict()) for each in found.train)
+        assert all("dev" in str(each.toDict()) for each in found.test)
+        assert isinstance(found.metric.name, str)
+
+
+def test_the_same_seed_takes_the_same_examples(made):
+    data = {"stage": "router", "sets": ["nq", "commonsenseqa", "musique"]}
+    taken = []
+    for seed in (0, 0, 1):
+        with made(data, seed=seed) as found:
+            taken.append([each.question for each in (*found.train, *found.val, *found.test)])
+    assert taken[0] == taken[1] != taken[2]
+
+
+def test_of_each_route_as_many(made):
+    with made({"stage": "router", "sets": ["nq", "commonsenseqa", "musique"]}, sizes=(6, 3, 6)) as found:
+        for part, count in ((found.train, 2), (found.val, 1), (found.test, 2)):
+            routes = [each.route for each in part]
+            assert {routes.count(route) for route in set(routes)} == {count}
+
+
+def test_the_refiner_is_scored_by_what_its_question_finds(made):
+    with made({"stage": "refiner", "sets": ["musique"]}, "hit@16") as found:
+        example = found.test[0]
+        assert example.next_ids
+        title = example.next_ids[0].replace(":", "").replace("p", "")
+        assert found.metric.score(example, {"seed_question": title}) == 1.0
+
+
+def test_questions_that_match(made):
+    with made({"benchmark": "nq", "matching": "[24]\\?$", "known": {"classify": {"type": "REASON"}}}, "f1") as found:
+        assert {each.question[-2] for each in (*found.train, *found.val, *found.test)} == {"2", "4"}
+        assert found.known == {"classify": {"type": "REASON"}}
+        assert found.questions[0].corpus.name == "corpus.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("data", "metric", "message"),
+    [
+        ({"stage": "chef", "sets": ["nq"]}, "label", "no data for a stage 'chef'"),
+        ({"stage": "decomposer", "sets": ["nq"]}, "parts", "nothing for the decomposer"),
+        ({"sets": ["nq"]}, "label", "no stage, no benchmark and no pools"),
+        ({"benchmark": "nq"}, "bleu", "no metric 'bleu'"),
+        ({"benchmark": "nq"}, "hit@5", "needs passages"),
+    ],
+)
+def test_data_that_cannot_be_had(data, metric, message, made):
+    with pytest.raises(AspectragError, match=message), made(data, metric):
+        pass

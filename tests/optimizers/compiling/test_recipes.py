@@ -1,0 +1,72 @@
+"""Recipes: those of the package, and what is refused."""
+
+import pytest
+from aspectrag.errors import AspectragError
+from aspectrag.optimizers.compiling.recipes import output_of, read_recipe, recipe, recipes
+from aspectrag.optimizers.compiling.teleprompters import OPTIMIZERS, Size, optimizer
+from aspectrag.programs.registry import METHODS
+
+GOOD = """
+about = "a"
+target = "han.route"
+metric = "label"
+optimizer = "labeled"
+[data]
+stage = "router"
+sets = ["nq"]
+"""
+
+
+def test_every_role_has_a_recipe():
+    targets = {each.target for each in recipes().values()}
+    assert targets >= {
+        "typed.classify", "typed.extract_comparison", "typed.extract_experience", "typed.reason_queries",
+        "typed.instruction_queries", "typed.plan_debate", "typed.aggregate", "typed.mediate", "han.route",
+        "han.decompose", "han.refine", "han.judge_relevance", "han.judge_ending", "rich.explore", "rich.rank",
+        "rich.ranker", "rich.write", "rag.answer", "typed", "han", "rich",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(recipes()))
+def test_recipes_can_be_cooked(name):
+    each = recipe(name)
+    assert each.about
+    assert each.method in METHODS
+    METHODS[each.method].config_class(**each.config)
+    train, val, _ = each.size("small")
+    assert optimizer(each.optimizer).arguments(each.arguments, "small", Size(train, val, 1))
+    inputs, output = output_of(each)
+    assert inputs
+    assert output
+
+
+@pytest.mark.parametrize("name", list(OPTIMIZERS))
+def test_budgets_are_estimated_and_grow(name):
+    each, size = OPTIMIZERS[name], Size(40, 40, 1)
+    small, medium = (each.runs(size, each.arguments({}, budget, size)) for budget in ("small", "medium"))
+    assert 0 <= small <= medium
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("about", "abuot"), "has 'abuot', which is none of"),
+        (('metric = "label"\n', ""), "has no metric"),
+        (("han.route", "han.rout"), "han has no stage 'rout'"),
+        (("han.route", "hen.route"), "no method 'hen'"),
+        (("[data]", "[data"), "is no TOML"),
+        (("[data]", "[sizes]\nsmall = [1, 2]\n[data]"), "sizes are"),
+    ],
+)
+def test_recipes_that_cannot_be_read(change, message):
+    with pytest.raises(AspectragError, match=message):
+        read_recipe(GOOD.replace(*change), "mine")
+
+
+def test_recipe_of_ones_own(tmp_path):
+    (tmp_path / "mine.toml").write_text(GOOD)
+    assert recipe(str(tmp_path / "mine.toml")).name == "mine"
+    with pytest.raises(AspectragError, match="cannot be read"):
+        recipe(str(tmp_path / "other.toml"))
+    with pytest.raises(AspectragError, match="did you mean 'router'"):
+        recipe("routr")
