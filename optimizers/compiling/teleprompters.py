@@ -113,7 +113,7 @@ class Optimizer:
                 near = difflib.get_close_matches(name, self.small, n=1)
                 hint = f": did you mean {near[0]!r}?" if near else f" (it has: {', '.join(self.small) or 'none'})"
                 raise AspectragError(f"the optimizer {self.name} has no argument {name!r}{hint}")
-            if type(value) is not type(self.small[name]) and not (isinstance(value, int) and value >= 0):
+            if type(value) is not type(self.small[name]) or (isinstance(value, int) and value < 0):
                 raise AspectragError(f"{name} of {self.name} must be like {self.small[name]!r}, not {value!r}")
         chosen = {**self.small, **(self.medium if budget == "medium" else {}), **given}
         if isinstance(budget, int):

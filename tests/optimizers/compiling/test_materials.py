@@ -1,10 +1,17 @@
 """Examples for recipes, out of small sets in the library's own layout."""
 
 import json
+from collections import Counter
+from importlib.resources import files
+from typing import get_args
 
 import pytest
+from aspectrag.data.index.retriever import NoPassages
 from aspectrag.errors import AspectragError
-from aspectrag.optimizers.compiling.materials import materials, metric_of
+from aspectrag.optimizers.compiling.checks import typed
+from aspectrag.optimizers.compiling.materials import materials, metric_of, own_example
+from aspectrag.optimizers.compiling.recipes import output_of, recipe
+from aspectrag.programs.registry import METHODS
 
 SIZES = (4, 2, 4)
 
@@ -131,4 +138,35 @@ def test_questions_that_match(made):
 )
 def test_data_that_cannot_be_had(data, metric, message, made):
     with pytest.raises(AspectragError, match=message), made(data, metric):
+        pass
+
+
+PACKAGED = ["router", "classifier", "decomposer", "refiner", "relevance", "ending"]
+
+
+@pytest.mark.parametrize("name", PACKAGED)
+def test_examples_of_the_package_fit_their_stage(name):
+    """Labels are legal, classes balanced, and nothing is there twice."""
+    chosen = recipe(name)
+    inputs, output = output_of(chosen)
+    signature = getattr(METHODS[chosen.method](None, NoPassages()), chosen.stage).signature
+    file = files("aspectrag.data").joinpath("demo", "examples", f"{name}.jsonl")
+    examples = [own_example(json.loads(line), inputs) for line in file.read_text(encoding="utf-8").splitlines()]
+    assert chosen.data["examples"] == name
+    assert len(examples) == chosen.size("small")[0]
+    assert all(set(typed(example, signature)) == {*inputs, output} for example in examples)
+    assert len({repr(example.inputs().toDict()).casefold() for example in examples}) == len(examples)
+    if chosen.metric == "label":
+        counts = Counter(example[output] for example in examples)
+        assert len(set(counts.values())) == 1
+        assert len(counts) == len(get_args(signature.output_fields[output].annotation) or (True, False))
+
+
+def test_examples_of_the_package_are_learnt_from(made):
+    with made({"stage": "ending", "sets": ["musique"], "examples": "ending"}) as found:
+        assert len(found.train) == SIZES[0]
+        assert "dynamite" in found.train[0].question
+        assert all("musique" in each.question for each in (*found.val, *found.test))
+    with pytest.raises(AspectragError, match="no examples 'chef'"), made({"benchmark": "nq", "examples": "chef",
+                                                                         "output": {"type": "type"}}):  # fmt: skip
         pass
