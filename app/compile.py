@@ -21,9 +21,9 @@ from .views.compiled import compiled_view, recipes_view
 from .views.terminal import console
 
 if TYPE_CHECKING:
-    from ..optimizers.compiling.compiler import Estimate
     from ..optimizers.compiling.materials import Materials
     from ..optimizers.compiling.recipes import Recipe
+    from ..optimizers.compiling.spending import Estimate
 
 
 def compile(

@@ -34,7 +34,8 @@ from ...errors import AspectragError
 from ...programs.program import Program
 from ...programs.registry import METHODS, method
 from ...programs.saved import read_manifest
-from .compiler import Compiled, Examples, compile_program
+from .compiler import Compiled, compile_program
+from .examples import Examples
 from .materials import Materials, materials, metric_of
 
 _SIZES = {"small": (40, 40, 100), "medium": (120, 100, 300)}

@@ -6,7 +6,7 @@ from typing import Any
 import dspy
 from aspectrag.lms import scripted_lm
 from aspectrag.lms.scripted import ScriptedCall
-from aspectrag.optimizers.compiling.compiler import Examples
+from aspectrag.optimizers.compiling.examples import Examples
 from aspectrag.optimizers.metrics.stages import label_of
 from aspectrag.programs.han_rag import HanRag
 from aspectrag.programs.program import Program

@@ -6,7 +6,7 @@ import dspy
 import pytest
 from aspectrag.errors import AspectragError
 from aspectrag.optimizers.compiling import compile_program
-from aspectrag.optimizers.compiling.compiler import Examples
+from aspectrag.optimizers.compiling.examples import Examples
 from aspectrag.optimizers.compiling.teleprompters import OPTIMIZERS
 from aspectrag.optimizers.metrics.metric import Metric
 from aspectrag.programs.han_rag import HanRag

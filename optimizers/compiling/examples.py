@@ -1,0 +1,43 @@
+"""What a program learns from, is chosen by, and is measured on."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import dspy
+
+from ..evaluation.folder import dumped
+from .checks import typed
+
+
+@dataclass(frozen=True)
+class Examples:
+    """What a program learns from.
+
+    Attributes:
+        train: To learn from.
+        val: To choose by.
+        test: To measure on; no optimizer sees them.
+    """
+
+    train: Sequence[dspy.Example]
+    val: Sequence[dspy.Example]
+    test: Sequence[dspy.Example]
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many of each."""
+        return {name: len(part) for name, part in vars(self).items()}
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all of them."""
+        sha = hashlib.sha256()
+        for name, part in vars(self).items():
+            for example in part:
+                sha.update(f"{name} {dumped(example.toDict())}\n".encode("utf-8", "surrogatepass"))
+        return sha.hexdigest()
+
+    def typed(self, signature: type[dspy.Signature]) -> "Examples":
+        """With the values in the types of a signature."""
+        return Examples(*([typed(example, signature) for example in part] for part in vars(self).values()))

@@ -1,0 +1,60 @@
+"""The folder of an optimization: while it goes on, and as the compiled program that comes of it."""
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import dspy
+import ujson
+
+from ...errors import AspectragError
+from ...programs.program import Program
+from ...programs.saved import read_manifest
+from ..evaluation.folder import dumped, read_json, write
+from ..evaluation.runner import alone
+from .report import Report
+
+# Gone once all is done: answers of the language model, and what optimizers keep to go on from.
+_WORK = ".work"
+_REPORT, _IDENTITY = "report.json", "compiling.json"
+
+
+@contextmanager
+def opened(out: Path, identity: Mapping[str, Any]) -> Iterator[Path]:
+    """The folder of an optimization, new or of the same one that was stopped; gives that of its work.
+
+    Raises:
+        AspectragError: It holds a finished or another one, or something else; or another process is at it.
+    """
+    with alone(out):
+        file = out / _IDENTITY
+        if (out / "manifest.json").is_file():
+            read_manifest(out)
+            raise AspectragError(f"{out} holds a compiled program already: give another --out, or remove it")
+        if file.is_file():
+            before, now = read_json(file), ujson.loads(dumped(identity))
+            if differs := sorted(key for key in before.keys() | now.keys() if before.get(key) != now.get(key)):
+                raise AspectragError(
+                    f"{out} holds an optimization with another {', '.join(differs)}: give another --out, or remove it"
+                )
+        elif any(path.name != ".lock" for path in out.iterdir()):
+            raise AspectragError(f"{out} holds other files: give a new folder as --out")
+        else:
+            write(file, dumped(identity, indent=1) + "\n")
+        yield out / _WORK
+        file.unlink()
+        shutil.rmtree(out / _WORK)
+
+
+def save(result: Program, out: Path, report: Report, before: Mapping[str, Any], lm: dspy.BaseLM) -> None:
+    """Write report and program; the manifest, without which there is no program, comes last."""
+    tuned = report.kept == "compiled"
+    changed = {name: change for name, change in report.stages.items() if tuned and change.changed}
+    model = getattr(lm, "model", "")
+    # Stages that were tuned before may have been so for another model: each says it itself.
+    stages = {name: {"lm": model, **report.record(), **change.to_record()} for name, change in changed.items()}
+    write(out / _REPORT, dumped(report.to_dict(), indent=1) + "\n")
+    meta = {"lm": model, "stages": {**before, **stages}}
+    result.save(out, meta=meta if report.stages or not tuned else {**meta, "ranker": report.record()})

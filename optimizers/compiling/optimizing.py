@@ -1,0 +1,106 @@
+"""Running an optimizer so that nothing it does, or fails to do, goes unsaid."""
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import dspy
+from tqdm.auto import tqdm
+
+from ...errors import AspectragError
+from ..metrics.metric import Metric, as_dspy
+from .report import StageChange
+from .students import Meter, Student
+from .teleprompters import Optimizer, Work
+
+
+def guarded(metric: Metric, threshold: float | None, meter: Meter) -> Callable[..., Any]:
+    """The metric as DSPy calls it; what it raises is counted, and scores 0, as DSPy would have it without a word."""
+    scored = as_dspy(metric, threshold=threshold)
+
+    def counted(
+        example: dspy.Example, prediction: Any, trace: Any = None, pred_name: str | None = None, pred_trace: Any = None
+    ) -> Any:
+        try:
+            return scored(example, prediction or dspy.Prediction(), trace, pred_name, pred_trace)
+        except Exception as error:
+            meter.failed(error)
+            return 0.0 if pred_name is None else dspy.Prediction(score=0.0, feedback="the metric failed")
+
+    counted.__name__ = metric.name
+    return counted
+
+
+def optimized(work: Work, chosen: Optimizer, meter: Meter, log: Path, runs: int, progress: bool) -> Student:
+    """Run the optimizer; what it prints goes into its log.
+
+    Args:
+        work: What is optimized.
+        chosen: The optimizer.
+        meter: That of the student.
+        log: The file.
+        runs: How many are expected, for the bar.
+        progress: Whether to show it.
+
+    Raises:
+        AspectragError: It failed.
+        dspy.LMError: The language model did.
+    """
+    meter.outage = None
+    bar = tqdm(total=runs or None, desc=f"optimizing ({chosen.name})", unit="run", disable=None if progress else True)
+    with bar, _quiet(log) if chosen.learns == "prompts" else ExitStack():
+        meter.tick = bar.update
+        try:
+            better = chosen.run(work)
+        except (KeyboardInterrupt, AspectragError):
+            raise
+        except Exception as error:
+            if meter.outage is not None:
+                raise meter.outage from error
+            if isinstance(error, dspy.LMError):
+                raise
+            raise AspectragError(
+                f"{chosen.name} failed ({type(error).__name__}: {str(error) or 'without a word'}): see {log}"
+            ) from error
+        finally:
+            meter.tick = lambda: None
+    if meter.outage is not None:
+        raise meter.outage
+    assert isinstance(better, Student)
+    return better
+
+
+@contextmanager
+def _quiet(log: Path) -> Iterator[None]:
+    """Optimizers print, log, and show bars of their own: all of it goes into a file."""
+    logger = logging.getLogger("dspy")
+    handlers, level = list(logger.handlers), logging.root.manager.disable
+    with log.open("a", encoding="utf-8") as file, redirect_stdout(file), redirect_stderr(file):
+        handler = logging.StreamHandler(file)
+        logger.handlers = [handler]
+        logging.disable(logging.NOTSET)
+        try:
+            yield
+        finally:
+            logger.handlers = handlers
+            logging.disable(level)
+
+
+def refuse_nothing(by: str, changed: Mapping[str, StageChange], meter: Meter) -> None:
+    """Optimizers end without a word where they could do nothing.
+
+    Raises:
+        AspectragError: No stage has demos or other instructions.
+    """
+    if any(change.changed for change in changed.values()):
+        return
+    reasons = [f"{count} runs failed ({error})" for error, count in meter.errors.items()]
+    if meter.unreadable:
+        reasons.append(f"{meter.unreadable} outputs could not be read")
+    because = "; ".join(reasons) or "no run scored well enough for a demo, no other instructions were better"
+    raise AspectragError(
+        f"{by} changed nothing: {because}. Nothing is saved: give a lower threshold, a teacher, more examples or "
+        "another optimizer"
+    )
