@@ -112,3 +112,7 @@ def main() -> None:
     if args.ship:
         ship(args)
     write("compile", {"budget": args.budget, "seed": args.seed, "model": load("embedded").model}, rows())
+
+
+if __name__ == "__main__":
+    main()

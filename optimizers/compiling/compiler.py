@@ -148,7 +148,7 @@ def compile_program(
             errors=dict(meter.errors),
         )  # fmt: skip
         result = taken_over(program, better, stages) if kept == "compiled" else program
-        save(result, out, report, program.tuning.get("stages", {}), lm)
+        save(result, out, report, getattr(lm, "model", ""))
     return Compiled(result, report)
 
 

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import dspy
 import ujson
 
 from ...errors import AspectragError
@@ -48,13 +47,17 @@ def opened(out: Path, identity: Mapping[str, Any]) -> Iterator[Path]:
         shutil.rmtree(out / _WORK)
 
 
-def save(result: Program, out: Path, report: Report, before: Mapping[str, Any], lm: dspy.BaseLM) -> None:
-    """Write report and program; the manifest, without which there is no program, comes last."""
-    tuned = report.kept == "compiled"
-    changed = {name: change for name, change in report.stages.items() if tuned and change.changed}
-    model = getattr(lm, "model", "")
-    # Stages that were tuned before may have been so for another model: each says it itself.
-    stages = {name: {"lm": model, **report.record(), **change.to_record()} for name, change in changed.items()}
+def save(result: Program, out: Path, report: Report, model: str) -> None:
+    """Write report and program; the manifest, without which there is no program, comes last.
+
+    What is told of stages that were tuned now joins what the program tells of those that were before.
+    """
+    if report.kept == "compiled":
+        changed = {name: change for name, change in report.stages.items() if change.changed}
+        # Stages that were tuned before may have been so for another model: each says it itself.
+        told = {name: {"lm": model, **report.record(), **change.to_record()} for name, change in changed.items()}
+        result.tuning = {"stages": {**result.tuning.get("stages", {}), **told}}
+        if not report.stages:
+            result.tuning["ranker"] = report.record()
     write(out / _REPORT, dumped(report.to_dict(), indent=1) + "\n")
-    meta = {"lm": model, "stages": {**before, **stages}}
-    result.save(out, meta=meta if report.stages or not tuned else {**meta, "ranker": report.record()})
+    result.save(out, meta={"lm": model, "stages": {}, **result.tuning})

@@ -51,7 +51,7 @@ def estimated(first: Probe, runs: int, test: int, workers: int) -> Estimate:
 def _span(seconds: float) -> str:
     minutes = round(seconds / 60)
     if minutes < 2:
-        return f"about {max(1, round(seconds))} seconds"
+        return f"about {round(seconds)} seconds" if seconds >= 1.5 else "about a second"
     return f"about {minutes} minutes" if minutes < 120 else f"about {minutes / 60:.1f} hours"
 
 
