@@ -29,10 +29,10 @@ from measure import RESULTS, machine, write
 RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     "router": ("labeled", {"k": 32}),
     "classifier": ("labeled", {"k": 32}),
-    "ending": ("labeled", {"k": 12}),
-    "relevance": ("labeled", {"k": 8}),
+    "ending": ("labeled", {"k": 16}),
+    "relevance": ("labeled", {"k": 16}),
     "decomposer": ("labeled", {"k": 8}),
-    "refiner": ("labeled", {"k": 8}),
+    "refiner": ("labeled", {"k": 12}),
 }
 REPORTS = RESULTS / "compile"
 

@@ -182,10 +182,10 @@ def _mipro(work: Work) -> dspy.Module:
 def _gepa(work: Work) -> dspy.Module:
     from dspy.teleprompt import GEPA
 
+    # Without a folder of its own: what it kept there would be gone on from with fresh choices, and failures kept in it.
     optimizer = GEPA(
         metric=work.metric, reflection_lm=work.writer, num_threads=work.workers, seed=work.seed,
-        log_dir=str(work.folder / "gepa"), gepa_kwargs={"use_cloudpickle": True}, warn_on_score_mismatch=False,
-        **work.some("max_metric_calls", "reflection_minibatch_size"),
+        warn_on_score_mismatch=False, **work.some("max_metric_calls", "reflection_minibatch_size"),
     )  # fmt: skip
     return optimizer.compile(work.student, trainset=list(work.train), valset=list(work.val))
 
