@@ -1,6 +1,7 @@
 """Compiling from end to end, with a model that learns from demos and from a hint."""
 
 import json
+from typing import Any
 
 import dspy
 import pytest
@@ -45,7 +46,7 @@ def sampled(call):
 @pytest.mark.parametrize("by", PROMPTS)
 def test_every_optimizer_teaches_a_stage(by, compiled, tmp_path):
     before = RouteQuestion.instructions
-    start = program()
+    start: Any = program()
     # SIMBA learns from runs that differ: its model samples.
     lm = model(sampled) if by == "simba" else model()
     done = compiled(by, lm=lm, start=start, workers=1 if by == "simba" else 4)

@@ -1,6 +1,7 @@
 """Students that are whole methods, or rankers."""
 
 import json
+from typing import Any
 
 import dspy
 import pytest
@@ -44,9 +45,9 @@ def planner(call):
 
 
 def test_a_stage_tuned_by_what_its_method_makes_of_it(tmp_path):
-    start = TypedRag(TypedRagConfig(max_attempts=1), ListRetriever())
+    start: Any = TypedRag(TypedRagConfig(max_attempts=1), ListRetriever())
     lm = model(planner)
-    done = compile_program(
+    done: Any = compile_program(
         start, Examples(questions(0, 6), questions(10, 4), questions(20, 4)), SOLVED, tmp_path / "out", method="typed",
         stage="reason_queries", by="gepa", whole=True, known={"classify": {"type": "REASON"}}, lm=lm, progress=False,
         workers=2,
@@ -62,7 +63,7 @@ def test_a_stage_tuned_by_what_its_method_makes_of_it(tmp_path):
 def test_a_whole_method_gets_demos_for_all_its_stages(tmp_path):
     reply = by_fields(answer="solved [1]", citations=[1], type="REASON", queries=["coal?", "cheap?"])
     start = TypedRag(TypedRagConfig(), ListRetriever())
-    done = compile_program(
+    done: Any = compile_program(
         start, Examples(questions(0, 6), [], questions(20, 4)), SOLVED, tmp_path / "out", method="typed",
         by="bootstrap", lm=model(reply), progress=False, keep="compiled",
     )  # fmt: skip
@@ -73,8 +74,8 @@ def test_a_whole_method_gets_demos_for_all_its_stages(tmp_path):
 
 
 def test_a_copy_has_signatures_of_its_own():
-    student = StageStudent(program(), ["route"], Meter())
-    copy = student.deepcopy()
+    student: Any = StageStudent(program(), ["route"], Meter())
+    copy: Any = student.deepcopy()
     copy.route.signature.instructions = "changed"
     assert student.route.signature.instructions == RouteQuestion.instructions != "changed"
     assert copy.program.route is copy.route
@@ -106,7 +107,7 @@ def test_the_ranker_that_is_a_language_model(tmp_path):
         return {"ranking": good + rest if HINT in call.prompt else rest + good}
 
     start = RichRag(RichRagConfig(k=3, ranker="lm"), ListRetriever(passages()))
-    done = compile_program(
+    done: Any = compile_program(
         start, Examples(ranked(3), ranked(2, 3), ranked(3, 5)), ranking_at(3), tmp_path / "out", method="rich",
         stage="rank", by="gepa", lm=model(reply), progress=False, workers=2,
     )  # fmt: skip
@@ -123,7 +124,7 @@ def test_weights_of_the_pointer_ranker(tmp_path, monkeypatch):
     monkeypatch.setattr(pointer, "_encoder", lambda *_: WordEncoder())
     lm = model()
     start = RichRag(RichRagConfig(k=3, ranker="retrieval"), ListRetriever(passages()))
-    done = compile_program(
+    done: Any = compile_program(
         start, Examples(ranked(4), ranked(2, 4), ranked(4, 6)), ranking_at(3), tmp_path / "out", method="rich",
         by="sft", arguments={"epochs": 4}, lm=lm, progress=False, keep="compiled",
     )  # fmt: skip

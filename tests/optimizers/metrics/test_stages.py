@@ -1,5 +1,7 @@
 """How single stages are scored."""
 
+from typing import Any
+
 import dspy
 import pytest
 from aspectrag.data.passages import Passage
@@ -13,7 +15,7 @@ QUESTIONS = st.lists(st.text("abc ?", max_size=8), max_size=5)
 
 
 def test_label():
-    metric = label_of("route")
+    metric: Any = label_of("route")
     example = dspy.Example(route="complex")
     assert metric.score(example, dspy.Prediction(route="complex")) == 1.0
     assert metric.score(example, dspy.Prediction(route="compound")) == 0.0
@@ -22,7 +24,7 @@ def test_label():
 
 
 def test_label_of_a_verdict_compares_values_not_spellings():
-    metric = label_of("relevant")
+    metric: Any = label_of("relevant")
     assert metric.score(dspy.Example(relevant=True), dspy.Prediction(relevant=True)) == 1.0
     assert metric.labels(dspy.Example(relevant=False), dspy.Prediction(relevant=True)) == ("False", "True")
     pairs = [metric.labels(dspy.Example(relevant=r), dspy.Prediction(relevant=True)) for r in (True, False)]
@@ -70,7 +72,7 @@ def test_hit_looks_up_what_the_stage_wrote():
 def test_ranking_is_measured_against_the_whole_pool():
     pool = [Passage(str(n), "", text) for n, text in enumerate(["wind is cheap", "coal is dirty", "nothing here"])]
     example = dspy.Example(sub_answers=["coal is dirty", "wind is cheap"])
-    score = ranking_at(2).score
+    score: Any = ranking_at(2).score
     assert score(example, dspy.Prediction(pool=pool, ranked=pool[:2])) == 1.0
     assert score(example, dspy.Prediction(pool=pool, ranked=[pool[2], pool[1]])) < 1.0
     assert score(example, dspy.Prediction()) == 0.0
