@@ -1,6 +1,7 @@
 """``aspectrag compile``: a method, or one stage of it, tuned for a language model."""
 
 import ast
+import re
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -108,7 +109,7 @@ def compile(
     chosen = _recipe(target, recipe)
     if keep not in ("better", "compiled"):
         raise AspectragError(f"--keep is better or compiled, not {keep!r}")
-    steps: str | int = int(budget) if budget.isdigit() else budget
+    steps: str | int = int(budget) if re.fullmatch("[0-9]{1,18}", budget) else budget
     folder = out or Path("compiled") / chosen.target
     model = load(lm, api_base=api_base)
     teacher, prompt = (load(name) if name else None for name in (teacher_lm, prompt_lm))
@@ -120,6 +121,9 @@ def compile(
         start = _program(chosen, program, found, corpus, index, kind, encoder)
         stages = [name for name, _ in start.named_predictors()]
         others = roles_of(role, [*stages, ROLE])
+        tuned = [chosen.stage] if chosen.stage else stages
+        if taken := [text for text in role or [] if text.partition("=")[0].strip() in tuned]:
+            raise AspectragError(f"--role {taken[0]}: this stage is tuned, for the model of --lm: leave it out")
         for each in filter(None, (model, teacher, prompt)):
             load_model(each)
         done = cook(
@@ -159,7 +163,7 @@ def _own(chosen: "Recipe", train: Path | None, val: Path | None, test: Path | No
     Raises:
         AspectragError: Some are missing, or a file cannot be read.
     """
-    from ..data.growing import GrowingFile
+    from ..data.benchmarks.files import read_lines
     from ..optimizers.compiling.materials import Found, Materials, metric_of, own_example
     from ..optimizers.compiling.recipes import output_of
 
@@ -172,7 +176,7 @@ def _own(chosen: "Recipe", train: Path | None, val: Path | None, test: Path | No
             raise AspectragError(f"{path} does not exist: give a file of JSON lines")
     inputs, output = output_of(chosen)
     learn, choose, measure = (
-        [own_example(record, inputs) for record in GrowingFile(path)] if path else [] for path in (train, val, test)
+        [own_example(record, inputs) for _, record in read_lines(path)] if path else [] for path in (train, val, test)
     )
     return Materials(learn, choose, measure, metric_of(chosen.metric, Found(output, None)))
 

@@ -133,8 +133,13 @@ def swap(
     def recompiled(recipe: str, program: Program, model: dspy.BaseLM, to: Path) -> Program:
         # DSPy's optimizers take seconds to import: only who recompiles pays for them.
         from ..optimizers.compiling import compile_recipe
+        from ..optimizers.compiling.optimizing import NothingChangedError
 
-        return compile_recipe(recipe, program, to, lm=model, data=None, roles=own, workers=workers, progress=True)
+        try:
+            return compile_recipe(recipe, program, to, lm=model, data=None, roles=own, workers=workers, progress=True)
+        except NothingChangedError as error:  # which is what comes out of a comparison, too
+            say(f"{recipe}: {error}")
+            return program
 
     folder = out or Path("runs") / f"swap-{benchmark}"
     swapped = run(

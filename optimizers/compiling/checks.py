@@ -1,6 +1,8 @@
 """What is looked at before anything is spent: that the examples suffice, fit what they are for, and share nothing."""
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import dspy
@@ -8,8 +10,22 @@ from pydantic import TypeAdapter, ValidationError
 
 from ...data.construction.splitting import shared
 from ...errors import AspectragError
+from ..metrics.metric import Metric, Score
 
 _SHOWN = 60
+
+
+def finite(metric: Metric) -> Metric:
+    """The metric, which fails where a score is no number: one would make the mean, and every choice by it, none."""
+
+    def score(example: dspy.Example, prediction: dspy.Prediction) -> Score:
+        given = metric.score(example, prediction)
+        for value in given.values() if isinstance(given, Mapping) else [given]:
+            if value is not None and not math.isfinite(value):
+                raise ValueError(f"its score is {value}")
+        return given
+
+    return replace(metric, score=score)
 
 
 def check_sets(sets: Mapping[str, Sequence[dspy.Example]], inputs: Sequence[str], least: Mapping[str, int]) -> None:

@@ -1,6 +1,7 @@
 """Compiling, from end to end: check, estimate, measure, optimize, measure again, keep the better, say what happened."""
 
 import hashlib
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from ..evaluation.folder import dumped
 from ..evaluation.statistics import difference_of
 from ..metrics.metric import Metric
 from ..ranker.sft import as_rich_rag
-from .checks import check_sets
+from .checks import check_sets, finite
 from .examples import Examples
 from .folder import opened, save
 from .measuring import measure, probe
@@ -101,7 +102,11 @@ def compile_program(
         AspectragError: Something cannot be used as it is, the user did not agree, or the optimizer did nothing.
         dspy.LMError: A language model is out of reach; what was answered is kept.
     """
-    out, chosen, meter = Path(out), optimizer(by), Meter()
+    out, chosen, meter, metric = Path(out), optimizer(by), Meter(), finite(metric)
+    if threshold is not None and not math.isfinite(threshold):
+        raise AspectragError(f"the threshold is {threshold}: give a number")
+    if not 0 <= seed < 2**32:
+        raise AspectragError(f"the seed is {seed}: give one from 0 to {2**32 - 1}")
     names = [name for name, _ in program.named_predictors()]
     stages = [] if chosen.learns == "ranker" else [stage] if stage else names
     student = _student(program, chosen, stage, stages, known, whole, meter)

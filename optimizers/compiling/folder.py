@@ -38,7 +38,7 @@ def opened(out: Path, identity: Mapping[str, Any]) -> Iterator[Path]:
                 raise AspectragError(
                     f"{out} holds an optimization with another {', '.join(differs)}: give another --out, or remove it"
                 )
-        elif any(path.name != ".lock" for path in out.iterdir()):
+        elif any(path.name not in (".lock", f"{_IDENTITY}.part") for path in out.iterdir()):
             raise AspectragError(f"{out} holds other files: give a new folder as --out")
         else:
             write(file, dumped(identity, indent=1) + "\n")

@@ -42,6 +42,12 @@ from ..metrics.stages import hit_of, label_of, parts_of, ranking_at
 # Stages whose output is a label: of each as many examples are taken.
 _JUDGING = ("router", "relevance", "ending")
 
+# What a recipe's data may say.
+_KINDS: dict[str, Any] = {
+    "stage": str, "sets": list, "benchmark": str, "output": dict, "balance": str, "matching": str, "known": dict,
+    "pools": list, "examples": str,
+}  # fmt: skip
+
 Sizes = tuple[int, int, int]
 Sets = tuple[list[dspy.Example], list[dspy.Example], list[dspy.Example]]
 
@@ -111,6 +117,7 @@ def materials(
     Raises:
         AspectragError: The data cannot be had, or there is too little.
     """
+    _check(data)
     store = store or home() / "benchmarks"
     if "stage" in data:
         yield from _of_stage(data, sizes, store, seed, metric)
@@ -123,6 +130,25 @@ def materials(
         yield _of_benchmark(data, sizes, store, seed, metric)
     else:
         raise AspectragError("the recipe's data names no stage, no benchmark and no pools")
+
+
+def _check(data: Mapping[str, Any]) -> None:
+    """Refuse what cannot be gathered by, before anything is read.
+
+    Raises:
+        AspectragError: An entry is unknown, of another kind, or missing.
+    """
+    for name, value in data.items():
+        if name not in _KINDS:
+            raise AspectragError(f"the recipe's data has {name!r}, which is none of {', '.join(_KINDS)}")
+        if not isinstance(value, _KINDS[name]):
+            raise AspectragError(f"the recipe's data: {name} cannot be {value!r:.60}")
+    if "stage" in data and "sets" not in data:
+        raise AspectragError("the recipe's data has a stage, and no sets to make its examples of")
+    try:
+        re.compile(data.get("matching", ""))
+    except re.error as error:
+        raise AspectragError(f"the recipe's data: matching is no pattern ({error})") from None
 
 
 def _of_stage(
@@ -178,6 +204,8 @@ def _of_benchmark(
 
 
 def _labelled(question: dspy.Example, field: str, source: str) -> dspy.Example:
+    if source not in question:
+        raise AspectragError(f"the recipe's data: the questions have no {source} (they have: {', '.join(question)})")
     return dspy.Example(question=question.question, **{field: question[source]}).with_inputs("question")
 
 
@@ -203,7 +231,7 @@ def _with_packaged(data: Mapping[str, Any], sets: Sets, sizes: Sizes, inputs: Se
 
 def own_example(record: Mapping[str, Any], inputs: Sequence[str]) -> dspy.Example:
     """A record of the user's own as an example; its other fields are what is expected."""
-    return dspy.Example(**record).with_inputs(*inputs)
+    return dspy.Example(dict(record)).with_inputs(*inputs)
 
 
 def _cut(

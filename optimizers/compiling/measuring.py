@@ -9,14 +9,14 @@ import dspy
 import numpy as np
 from tqdm.auto import tqdm
 
-from ...errors import AspectragError
+from ...errors import AspectragError, redact
 from ...programs.trace import record
 from ..evaluation.pool import as_they_come
 from ..evaluation.statistics import Mean, mean_of
 from ..metrics.classification import classification
 from ..metrics.metric import Metric
 from .report import Measured
-from .students import Meter, Student
+from .students import Meter, Student, is_outage
 
 _PROBED = 3
 _RESAMPLES = 1_000
@@ -44,7 +44,7 @@ def probe(student: Student, examples: Sequence[dspy.Example], metric: Metric) ->
     with record() as trace:
         for example in chosen:
             prediction = _run(student, example)
-            if isinstance(prediction, dspy.LMError):
+            if isinstance(prediction, Exception) and is_outage(prediction):
                 raise prediction
             if not isinstance(prediction, Exception):
                 try:
@@ -73,29 +73,34 @@ def measure(
 
     Raises:
         dspy.LMError: The language model is out of reach.
-        AspectragError: The metric failed on every example.
+        AspectragError: Every example failed, or the metric applies to none.
     """
     unread = meter.unreadable
     scores = [0.0] * len(examples)
     failures: dict[int, str] = {}
     pairs: list[tuple[str, str]] = []
+    applies = False
     work: Callable[[int], dspy.Prediction | Exception] = lambda place: _run(student, examples[place])  # noqa: E731
     with closing(as_they_come(work, range(len(examples)), workers)) as outcomes:
         for place, outcome in tqdm(outcomes, doing, len(examples), unit="example", disable=None if progress else True):
-            if isinstance(outcome, dspy.LMError):
+            if isinstance(outcome, Exception) and is_outage(outcome):
                 raise outcome
             if isinstance(outcome, Exception):
-                failures[place] = f"{type(outcome).__name__}: {outcome}"
+                failures[place] = redact(f"{type(outcome).__name__}: {outcome}")
                 continue
             try:
-                scores[place] = metric.columns(examples[place], outcome).get(metric.main, 0.0)
+                score = metric.columns(examples[place], outcome).get(metric.main)
                 pair = metric.labels(examples[place], outcome) if metric.labels else None
             except Exception as error:
-                failures[place] = f"the metric failed ({type(error).__name__}: {error})"
+                failures[place] = redact(f"the metric failed ({type(error).__name__}: {error})")
                 continue
+            applies = applies or score is not None
+            scores[place] = score or 0.0
             pairs += [pair] if pair else []
     if len(failures) == len(examples):
         raise AspectragError(f"every example failed, such as the first: {failures[min(failures)]}")
+    if not applies:
+        raise AspectragError(f"the metric {metric.name} says nothing of any example: give one that fits them")
     return Measured(
         score=mean_of(scores),
         scores=tuple(scores),

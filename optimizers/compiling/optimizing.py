@@ -1,15 +1,18 @@
 """Running an optimizer so that nothing it does, or fails to do, goes unsaid."""
 
+import io
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
+from unittest.mock import patch
 
 import dspy
+from dspy.utils.parallelizer import ParallelExecutor
 from tqdm.auto import tqdm
 
-from ...errors import AspectragError
+from ...errors import AspectragError, masked, secrets
 from ..metrics.metric import Metric, as_dspy
 from .report import StageChange
 from .students import Meter, Student
@@ -48,9 +51,9 @@ def optimized(work: Work, chosen: Optimizer, meter: Meter, log: Path, runs: int,
         AspectragError: It failed.
         dspy.LMError: The language model did.
     """
-    meter.outage = None
     bar = tqdm(total=runs or None, desc=f"optimizing ({chosen.name})", unit="run", disable=None if progress else True)
-    with bar, _quiet(log) if chosen.learns == "prompts" else ExitStack():
+    listening = dspy.context(callbacks=[*dspy.settings.callbacks, meter])
+    with bar, listening, _unhurried(), _quiet(log) if chosen.learns == "prompts" else ExitStack():
         meter.tick = bar.update
         try:
             better = chosen.run(work)
@@ -68,8 +71,38 @@ def optimized(work: Work, chosen: Optimizer, meter: Meter, log: Path, runs: int,
             meter.tick = lambda: None
     if meter.outage is not None:
         raise meter.outage
-    assert isinstance(better, Student)
+    if not isinstance(better, Student):
+        raise AspectragError(f"{chosen.name} gave no program back: see {log}")
     return better
+
+
+@contextmanager
+def _unhurried() -> Iterator[None]:
+    """DSPy begins again what takes two minutes, beside the first run: a slow model would be paid for twice."""
+    init = ParallelExecutor.__init__
+
+    def patient(self: ParallelExecutor, *args: Any, **kwargs: Any) -> None:
+        init(self, *args, **kwargs)
+        self.timeout = 0
+
+    with patch.object(ParallelExecutor, "__init__", patient):
+        yield
+
+
+class _Masked(io.TextIOBase):
+    """A file that no key gets into: servers repeat them in what they refuse a call with."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file, self._known = file, secrets()
+
+    def write(self, text: str) -> int:
+        """Write what is no secret of it."""
+        return self._file.write(masked(text, self._known))
+
+    def flush(self) -> None:
+        """What was written is in the file."""
+        if not self._file.closed:
+            self._file.flush()
 
 
 @contextmanager
@@ -77,7 +110,11 @@ def _quiet(log: Path) -> Iterator[None]:
     """Optimizers print, log, and show bars of their own: all of it goes into a file."""
     logger = logging.getLogger("dspy")
     handlers, level = list(logger.handlers), logging.root.manager.disable
-    with log.open("a", encoding="utf-8") as file, redirect_stdout(file), redirect_stderr(file):
+    with (
+        log.open("a", encoding="utf-8", errors="backslashreplace") as whole,
+        redirect_stdout(_Masked(whole)) as file,
+        redirect_stderr(file),
+    ):
         handler = logging.StreamHandler(file)
         logger.handlers = [handler]
         logging.disable(logging.NOTSET)
@@ -88,11 +125,15 @@ def _quiet(log: Path) -> Iterator[None]:
             logging.disable(level)
 
 
+class NothingChangedError(AspectragError):
+    """An optimizer ended, and left all as it was."""
+
+
 def refuse_nothing(by: str, changed: Mapping[str, StageChange], meter: Meter) -> None:
     """Optimizers end without a word where they could do nothing.
 
     Raises:
-        AspectragError: No stage has demos or other instructions.
+        NothingChangedError: No stage has other demos or other instructions.
     """
     if any(change.changed for change in changed.values()):
         return
@@ -100,7 +141,7 @@ def refuse_nothing(by: str, changed: Mapping[str, StageChange], meter: Meter) ->
     if meter.unreadable:
         reasons.append(f"{meter.unreadable} outputs could not be read")
     because = "; ".join(reasons) or "no run scored well enough for a demo, no other instructions were better"
-    raise AspectragError(
+    raise NothingChangedError(
         f"{by} changed nothing: {because}. Nothing is saved: give a lower threshold, a teacher, more examples or "
         "another optimizer"
     )

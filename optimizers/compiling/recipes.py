@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import dspy
+from pydantic import TypeAdapter, ValidationError
 
 from ... import optimizers
 from ...data.index.retriever import NoPassages
@@ -102,20 +103,29 @@ def read_recipe(text: str, name: str) -> Recipe:
         raise AspectragError(f"the recipe {name} has {unknown[0]!r}, which is none of {', '.join(sorted(known))}")
     if missing := [key for key in needed if key not in given]:
         raise AspectragError(f"the recipe {name} has no {missing[0]}")
-    target = str(given["target"]).partition(".")
-    stages = method(target[0]).stages()
-    if target[2] and target[2] not in (*stages, "ranker"):
-        raise AspectragError(f"the recipe {name}: {target[0]} has no stage {target[2]!r} ({', '.join(stages)})")
-    sizes = {budget: tuple(each) for budget, each in {**_SIZES, **given.get("sizes", {})}.items()}
-    if any(len(each) != 3 for each in sizes.values()):
-        raise AspectragError(f"the recipe {name}: sizes are [train, val, test]")
-    return Recipe(
-        name=name,
-        **{
-            "arguments": {}, "whole": False, "threshold": None, "config": {},
-            **given, "sizes": sizes,
-        },
-    )  # fmt: skip
+    sizes = given.get("sizes", {})
+    filled = {
+        "name": name, "arguments": {}, "whole": False, "threshold": None, "config": {}, **given,
+        "sizes": {**_SIZES, **sizes} if isinstance(sizes, dict) else sizes,
+    }  # fmt: skip
+    try:
+        read = TypeAdapter(Recipe).validate_python(filled)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise AspectragError(f"the recipe {name}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    if any(train < 1 or val < 0 or test < 1 for train, val, test in read.sizes.values()):
+        raise AspectragError(
+            f"the recipe {name}: sizes are [train, val, test], with something to learn from and measure"
+        )
+    tuned, dot, stage = read.target.partition(".")
+    cls = method(tuned)
+    try:
+        stages = cls.stages(cls.config_class(**read.config))
+    except TypeError as error:
+        raise AspectragError(f"the recipe {name}: its config does not fit {tuned} ({error})") from None
+    if dot and stage not in (*stages, "ranker"):
+        raise AspectragError(f"the recipe {name}: {tuned} has no stage {stage!r} ({', '.join(stages)})")
+    return read
 
 
 @cache

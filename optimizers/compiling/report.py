@@ -18,19 +18,21 @@ class StageChange:
     Attributes:
         demos: Demos it has now.
         demos_before: Demos it had.
+        demos_changed: Whether they are others now.
         instructions: Its instructions now.
         instructions_before: What they were.
     """
 
     demos: int
     demos_before: int
+    demos_changed: bool
     instructions: str
     instructions_before: str
 
     @property
     def changed(self) -> bool:
         """Whether it is another stage now."""
-        return self.instructions_changed or self.demos != self.demos_before or self.demos > 0
+        return self.instructions_changed or self.demos_changed
 
     @property
     def instructions_changed(self) -> bool:
@@ -54,7 +56,11 @@ def changes(before: dspy.Module, after: dspy.Module, stages: Sequence[str]) -> d
         old: Any = getattr(before, stage)
         new: Any = getattr(after, stage)
         found[stage] = StageChange(
-            len(new.demos), len(old.demos), new.signature.instructions, old.signature.instructions
+            demos=len(new.demos),
+            demos_before=len(old.demos),
+            demos_changed=[dict(demo) for demo in new.demos] != [dict(demo) for demo in old.demos],
+            instructions=new.signature.instructions,
+            instructions_before=old.signature.instructions,
         )
     return found
 

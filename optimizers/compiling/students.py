@@ -9,20 +9,29 @@ from threading import Lock
 from typing import Any
 
 import dspy
+from dspy.utils.callback import BaseCallback
+from dspy.utils.exceptions import LMInvalidRequestError, LMUnsupportedFeatureError
 
+from ...errors import redact
 from ...programs.blocks.stage import StageError, call_stage
 from ...programs.program import Program
 from ...programs.rich_rag import RichRag
 
 
-class Meter:
+def is_outage(error: object) -> bool:
+    """Whether a language model is out of reach; what it refuses for what it was given says nothing of the next."""
+    return isinstance(error, dspy.LMError) and not isinstance(error, (LMInvalidRequestError, LMUnsupportedFeatureError))
+
+
+class Meter(BaseCallback):
     """Counts what all copies of a student do, in all threads.
 
     Attributes:
         runs: Times a student ran.
         unreadable: Outputs that could not be read.
         errors: Other failures, by what they said, of the program and of the metric.
-        outage: The last failure of the language model itself.
+        outage: The last failure of a language model itself, also of one that writes instructions: optimizers go on
+            without them.
         tick: Called after every run.
     """
 
@@ -50,11 +59,19 @@ class Meter:
 
     def failed(self, error: Exception) -> None:
         """A run, or its metric, failed."""
-        said = f"{type(error).__name__}: {error}"
+        said = redact(f"{type(error).__name__}: {error}")
         with self._lock:
             self.errors[said] = self.errors.get(said, 0) + 1
-            if isinstance(error, dspy.LMError):
-                self.outage = error
+
+    def lost(self, error: dspy.LMError) -> None:
+        """A language model failed."""
+        if is_outage(error):
+            self.outage = error
+
+    def on_module_end(self, call_id: str, outputs: Any, exception: BaseException | None = None) -> None:  # noqa: ARG002
+        """A module ended, as DSPy tells."""
+        if isinstance(exception, dspy.LMError):
+            self.lost(exception)
 
 
 class _Hidden:
@@ -83,6 +100,11 @@ class Student(dspy.Module):
         self._own_signatures()
 
     @property
+    def meter(self) -> Meter:
+        """What counts the runs of all copies."""
+        return self._meter
+
+    @property
     def program(self) -> Program:
         """The program, with the stages as they are now."""
         return self._hidden.program
@@ -107,8 +129,10 @@ class Student(dspy.Module):
             predictor.signature = signature.with_instructions(signature.instructions)
 
     def __call__(self, *args: Any, **kwargs: Any) -> dspy.Prediction:
-        """Run, and be counted."""
+        """Run, and be counted; once a language model is out of reach, no other is asked."""
         try:
+            if self._meter.outage is not None:
+                raise self._meter.outage
             return super().__call__(*args, **kwargs)
         except Exception as error:
             self._meter.failed(error)

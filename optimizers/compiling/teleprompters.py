@@ -9,13 +9,13 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import dspy
 
 from ...errors import AspectragError
 from ..ranker.training import Settings
-from .students import Student
+from .students import Meter, Student
 
 Arguments = dict[str, Any]
 # More than any data set has: one example that fails does not end an optimization, ours counts them and says so.
@@ -113,23 +113,22 @@ class Optimizer:
                 near = difflib.get_close_matches(name, self.small, n=1)
                 hint = f": did you mean {near[0]!r}?" if near else f" (it has: {', '.join(self.small) or 'none'})"
                 raise AspectragError(f"the optimizer {self.name} has no argument {name!r}{hint}")
-            if type(value) is not type(self.small[name]) or (isinstance(value, int) and value < 0):
-                raise AspectragError(f"{name} of {self.name} must be like {self.small[name]!r}, not {value!r}")
+            if type(value) is not type(self.small[name]):
+                raise AspectragError(f"{name} of {self.name} must be like {self.small[name]!r}, not {value!r:.60}")
+            # Of demos there may be none; of what is tried, none would be nothing to choose from.
+            if isinstance(value, int) and value < (least := 0 if name.endswith("_demos") else 1):
+                raise AspectragError(f"{name} of {self.name} must be {least} or more, not {value}")
         chosen = {**self.small, **(self.medium if budget == "medium" else {}), **given}
         if isinstance(budget, int):
-            return self._within(budget, chosen, size)
+            return self._within(budget, chosen, size, None if self.scale in given else self.scale)
         if budget not in ("small", "medium"):
             raise AspectragError(f"there is no budget {budget!r}: small, medium, or a number of runs")
         return chosen
 
-    def _within(self, budget: int, chosen: Arguments, size: Size) -> Arguments:
-        """The largest scale whose runs stay within the budget."""
-        if self.scale is None:
-            fitting = [chosen] if self.runs(size, chosen) <= budget else []
-            least = chosen
-        else:
-            scaled = [{**chosen, self.scale: value} for value in (*range(1, 33), *range(34, 2001, 2))]
-            least, fitting = scaled[0], [each for each in scaled if self.runs(size, each) <= budget]
+    def _within(self, budget: int, chosen: Arguments, size: Size, scale: str | None) -> Arguments:
+        """The largest scale whose runs stay within the budget; as chosen where there is none to choose."""
+        scaled = [{**chosen, scale: value} for value in (*range(1, 33), *range(34, 2001, 2))] if scale else [chosen]
+        least, fitting = scaled[0], [each for each in scaled if self.runs(size, each) <= budget]
         if not fitting:
             raise AspectragError(
                 f"{self.name} needs at least {self.runs(size, least)} runs with {size.train} examples to learn from "
@@ -179,13 +178,31 @@ def _mipro(work: Work) -> dspy.Module:
     )  # fmt: skip
 
 
+class _Heard(dspy.BaseLM):
+    """A language model whose failures the meter is told of: GEPA asks it outside of modules, and keeps silent."""
+
+    def __init__(self, lm: dspy.BaseLM, meter: Meter) -> None:
+        super().__init__(lm.model)
+        self._lm, self._meter = lm, meter
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Ask the language model."""
+        try:
+            return self._lm(*args, **kwargs)
+        except dspy.LMError as error:
+            self._meter.lost(error)
+            raise
+
+
 def _gepa(work: Work) -> dspy.Module:
     from dspy.teleprompt import GEPA
 
     # Without a folder of its own: what it kept there would be gone on from with fresh choices, and failures kept in it.
     optimizer = GEPA(
-        metric=work.metric, reflection_lm=work.writer, num_threads=work.workers, seed=work.seed,
-        warn_on_score_mismatch=False, **work.some("max_metric_calls", "reflection_minibatch_size"),
+        metric=work.metric, reflection_lm=cast(Any, _Heard(work.writer, work.student.meter)),
+        num_threads=work.workers, seed=work.seed, warn_on_score_mismatch=False,
+        max_metric_calls=work.arguments["max_metric_calls"],
+        reflection_minibatch_size=min(work.arguments["reflection_minibatch_size"], len(work.train)),
     )  # fmt: skip
     return optimizer.compile(work.student, trainset=list(work.train), valset=list(work.val))
 
@@ -275,14 +292,16 @@ OPTIMIZERS: dict[str, Optimizer] = {
         ),
         Optimizer(
             "mipro", "instructions and demos, searched together (MIPROv2)", _mipro,
-            lambda size, a: (a["num_trials"] + 1) * size.val + a["num_candidates"] * _demos_tried(size, a),
+            # Where there shall be no demos, some are made all the same, for the instructions to be written by.
+            lambda size, a: (a["num_trials"] + 1) * size.val + a["num_candidates"] * size.train,
             {"max_bootstrapped_demos": 2, "max_labeled_demos": 2, "num_candidates": 4, "num_trials": 8},
             {"max_bootstrapped_demos": 4, "max_labeled_demos": 4, "num_candidates": 8, "num_trials": 20},
             scale="num_trials", labels=True,
         ),
         Optimizer(
             "gepa", "instructions that grow by reflection on what went wrong (GEPA)", _gepa,
-            lambda size, a: a["max_metric_calls"] + size.val,
+            # It looks at the number before a step: of two small batches, and of all examples to choose by.
+            lambda size, a: a["max_metric_calls"] + 2 * min(a["reflection_minibatch_size"], size.train) + size.val,
             {"max_metric_calls": 150, "reflection_minibatch_size": 3}, {"max_metric_calls": 500},
             scale="max_metric_calls",
         ),

@@ -89,6 +89,9 @@ def test_markup_of_a_model_is_text(run, lm, world, monkeypatch):
         (("han.route", *OWN, "--arg", "k=2"), "has no argument 'k'"),
         (("han.route", *OWN, "--budget", "huge"), "no budget 'huge'"),
         (("han.route", *OWN, "--budget", "3"), "needs at least"),
+        (("han.route", *OWN, "--budget", "²"), "no budget '²'"),
+        (("han.route", *OWN, "--budget", "9" * 5000), "no budget '999"),
+        (("han.route", *OWN, "--role", "route=scripted/other"), "this stage is tuned"),
         (("han.route", *OWN, "--program", "nowhere"), "holds no saved program"),
         (("han.route", "--data", "nowhere", "--yes"), "commonsenseqa"),
         (("han.combine", "--train", "train.jsonl", "--test", "test.jsonl", "--yes"), "whole methods look things up"),
@@ -109,3 +112,12 @@ def test_a_damaged_file_of_examples(run, lm, world):
     code, _, err = run("compile", "han.route", *OWN)
     assert code == 1
     assert "train.jsonl, line 2" in err
+
+
+def test_files_written_by_hand(run, lm, world):
+    # No end of line at the end, an empty line, a byte order mark, and names that Python has for itself.
+    lines = [json.dumps({**example.toDict(), "self": 1, "base": 2}) for example in routed(12)]
+    (world / "train.jsonl").write_text("\ufeff" + "\n\n".join(lines), encoding="utf-8")
+    code, _, err = run("compile", "han.route", *OWN, "--optimizer", "labeled")
+    assert code == 0, err
+    assert json.loads((world / "compiled/han.route/report.json").read_text())["examples"]["train"] == 12

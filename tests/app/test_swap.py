@@ -8,6 +8,7 @@ import pytest
 from aspectrag.app import swap
 from aspectrag.lms import scripted_lm
 from aspectrag.optimizers import compiling
+from aspectrag.optimizers.compiling.optimizing import NothingChangedError
 from aspectrag.optimizers.evaluation import runner
 from aspectrag.optimizers.evaluation.run import ALL, Run
 from fakes import by_fields
@@ -141,6 +142,17 @@ def test_recompiled_each_has_two_rows(run, here, lms, compiled):
     code, again, _ = run(*arguments)
     assert (code, again, len(compiled)) == (0, out, 2)
     assert sum(len(lm.engine.calls) for lm in lms.values()) == calls
+
+
+def test_a_recipe_that_changes_nothing_for_one_model_says_so_and_the_table_comes(run, here, lms, monkeypatch):
+    def idle(*arguments, **options):
+        raise NothingChangedError("gepa changed nothing: it was good as it was")
+
+    monkeypatch.setattr(compiling, "compile_recipe", idle, raising=False)
+    code, out, err = run("swap", "han", *of("one", "two"), *demo("--recompile", "router"))
+    assert code == 0, err
+    assert "router: gepa changed nothing: it was good as it was" in err
+    assert [name for name, _ in spent(out)] == ["one", "recompiled (router)", "two", "recompiled (router)"]
 
 
 @pytest.mark.parametrize(

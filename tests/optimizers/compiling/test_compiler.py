@@ -1,6 +1,7 @@
 """Compiling from end to end, with a model that learns from demos and from a hint."""
 
 import json
+import time
 from typing import Any
 
 import dspy
@@ -8,11 +9,13 @@ import pytest
 from aspectrag.errors import AspectragError
 from aspectrag.optimizers.compiling import compile_program
 from aspectrag.optimizers.compiling.examples import Examples
+from aspectrag.optimizers.compiling.optimizing import NothingChangedError
 from aspectrag.optimizers.compiling.teleprompters import OPTIMIZERS
 from aspectrag.optimizers.metrics.metric import Metric
 from aspectrag.programs.han_rag import HanRag
 from aspectrag.programs.saved import read_manifest
 from aspectrag.signatures import RouteQuestion
+from dspy.utils.parallelizer import ParallelExecutor
 from fakes import ListRetriever
 from learning import HINT, LABEL, calls_of, examples, learner, model, program, routed
 
@@ -170,6 +173,112 @@ def test_a_server_that_goes_away_is_the_error_and_nothing_is_lost(compiled, tmp_
     assert compiled("random-search", lm=lm, workers=1).report.kept == "compiled"
 
 
+@pytest.mark.parametrize("by", ["mipro", "gepa", "simba", "rules"])
+def test_a_writer_of_instructions_that_is_out_of_reach_is_the_error(by, compiled):
+    writer = model(lambda call: dspy.LMAuthError("wrong key"), "scripted/writer")
+    with pytest.raises(dspy.LMAuthError):
+        compiled(by, lm=model(sampled), prompt=writer, workers=1)
+    assert calls_of(writer) < 5, "it was asked on and on"
+
+
+def test_once_a_model_is_gone_no_other_run_asks_it(compiled):
+    def reply(call):
+        return dspy.LMTransportError("connection refused") if call.index >= 30 else learner(call)
+
+    lm = model(reply)
+    with pytest.raises(dspy.LMTransportError):
+        compiled("random-search", lm=lm, workers=1)
+    assert calls_of(lm) == 31
+
+
+def test_a_question_that_the_server_refuses_fails_alone(compiled):
+    def reply(call):
+        refused = call.inputs.get("question", "").startswith(("Question 3 ", "Question 201 "))
+        return dspy.LMInvalidRequestError("no such thing here") if refused else learner(call)
+
+    report = compiled("random-search", lm=model(reply)).report
+    assert report.compiled.failures == {1: "LMInvalidRequestError: no such thing here"}
+    assert report.kept == "compiled"
+
+
+def test_a_slow_run_is_not_begun_again_beside_itself(compiled, monkeypatch):
+    init = ParallelExecutor.__init__
+
+    def hasty(self, *arguments, **options):
+        init(self, *arguments, **options)
+        self.timeout = 0.2
+
+    def reply(call):
+        if "Question 101 " in call.inputs.get("question", ""):
+            time.sleep(1.5)  # DSPy looks for those that are late once a second
+        return learner(call)
+
+    monkeypatch.setattr(ParallelExecutor, "__init__", hasty)
+    lm = model(reply)
+    compiled("random-search", sets=examples(4, 2, 2), lm=lm, arguments={"num_candidate_programs": 1})
+    asked = [(call.prompt, call.request.config.temperature) for call in lm.engine.calls]
+    assert len(asked) == len(set(asked))
+
+
+@pytest.mark.parametrize("by", PROMPTS)
+@pytest.mark.parametrize("said", ["sk-abcdef1234567890", "of-the-environment-1234"])
+def test_no_file_but_the_prompts_holds_a_key_that_a_server_repeats(by, said, compiled, tmp_path, monkeypatch):
+    monkeypatch.setenv("SOME_API_KEY", "of-the-environment-1234")
+
+    def reply(call):
+        refused = call.inputs.get("question", "").startswith(("Question 3 ", "Question 103 ", "Question 203 "))
+        return dspy.LMInvalidRequestError(f"no such key: {said}") if refused else sampled(call)
+
+    outcome(lambda: compiled(by, lm=model(reply), workers=1))
+    files = [file for file in (tmp_path / "out").iterdir() if file.is_file()]
+    assert files
+    assert not [file.name for file in files if said in file.read_text()]
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf"), "much"])
+def test_a_score_that_is_no_number_is_refused(score, compiled):
+    with pytest.raises(AspectragError, match="cannot score this"):
+        compiled(metric=Metric("odd", "", lambda e, p: score))
+
+
+def test_a_metric_that_says_nothing_of_any_example(compiled):
+    with pytest.raises(AspectragError, match="the metric silent says nothing of any example"):
+        compiled(metric=Metric("silent", "", lambda e, p: None))
+
+
+def test_a_program_whose_demos_stay_as_they_were_was_not_tuned(compiled, tmp_path):
+    start = compiled("labeled").program
+    with pytest.raises(NothingChangedError, match="gepa changed nothing"):
+        compiled("gepa", start=start, keep="compiled", out=tmp_path / "second")
+
+
+def test_a_folder_that_was_left_while_its_first_file_was_written(compiled, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "compiling.json.part").write_text('{"tar')
+    assert compiled().report.kept == "compiled"
+
+
+@pytest.mark.parametrize(
+    ("by", "arguments"),
+    [
+        ("gepa", {"reflection_minibatch_size": 1000}),
+        ("gepa", {"max_metric_calls": 20, "reflection_minibatch_size": 10}),
+        ("mipro", {"max_bootstrapped_demos": 0, "max_labeled_demos": 0}),
+        ("bootstrap", {"max_rounds": 3, "max_labeled_demos": 0}),
+    ],
+)
+def test_arguments_keep_to_the_estimate_too(by, arguments, compiled):
+    told = []
+    done, _ = outcome(lambda: compiled(by, arguments=arguments, agree=lambda estimate: told.append(estimate) or True))
+    assert done
+    assert done.report.spent["runs"] - 3 <= told[0].runs
+
+
+def test_an_argument_that_was_given_stays_within_a_budget(compiled):
+    report = compiled("gepa", budget=500, arguments={"max_metric_calls": 60}).report
+    assert report.arguments["max_metric_calls"] == 60
+
+
 def test_a_teacher_makes_the_demos(compiled, tmp_path):
     def blind(call):
         taught = call.prompt.count("[[ ## route ## ]]\n") > 3
@@ -274,6 +383,10 @@ def test_folders_that_cannot_be_used(compiled, tmp_path):
         ({"stage": "rout"}, "has no stage 'rout'"),
         ({"arguments": {"max_bootstraped_demos": 3}}, "did you mean 'max_bootstrapped_demos'"),
         ({"arguments": {"max_rounds": "three"}}, "must be like 1"),
+        ({"arguments": {"max_rounds": 0}}, "must be 1 or more"),
+        ({"arguments": {"max_labeled_demos": -1}}, "must be 0 or more"),
+        ({"threshold": float("nan")}, "the threshold is nan"),
+        ({"seed": -1}, "the seed is -1"),
         ({"budget": "huge"}, "no budget 'huge'"),
         ({"by": "mipro", "budget": 10}, "needs at least"),
         ({"by": "labeled", "stage": None}, "needs examples with the stage's own outputs"),

@@ -55,7 +55,17 @@ def test_budgets_are_estimated_and_grow(name):
         (("han.route", "han.rout"), "han has no stage 'rout'"),
         (("han.route", "hen.route"), "no method 'hen'"),
         (("[data]", "[data"), "is no TOML"),
-        (("[data]", "[sizes]\nsmall = [1, 2]\n[data]"), "sizes are"),
+        (("[data]", "[sizes]\nsmall = [1, 2]\n[data]"), r"sizes.small.2: Field required"),
+        (("[data]", "[sizes]\nsmall = [0, 0, 2]\n[data]"), "sizes are"),
+        (("[data]", "[sizes]\nsmall = 3\n[data]"), "sizes.small: Input should be a valid tuple"),
+        (("[data]", "[config]\ncolour = 3\n[data]"), "its config does not fit han"),
+        (('metric = "label"', "metric = 3"), "metric: Input should be a valid string"),
+        (('optimizer = "labeled"', 'optimizer = "labeled"\narguments = 3'), "arguments: Input should be a valid dict"),
+        (
+            ('optimizer = "labeled"', 'optimizer = "labeled"\nthreshold = "high"'),
+            "threshold: Input should be a valid num",
+        ),
+        (("han.route", "han."), "han has no stage ''"),
     ],
 )
 def test_recipes_that_cannot_be_read(change, message):
