@@ -14,10 +14,10 @@ from ..errors import AspectragError
 from ..lms import load
 from ..programs.program import Program
 from ..programs.registry import method
-from .corpora import index_of, say
+from .corpora import say
 from .options import ApiBase, Corpus, Encoder, IndexFolder, Kind, Lm, Role, roles_of
 from .progress import load_model, waiting
-from .questions import corpus_files
+from .questions import benchmark_index
 from .views.compiled import compiled_view, recipes_view
 from .views.terminal import console
 
@@ -194,11 +194,7 @@ def _program(
     cls = method(chosen.method)
     retriever: Retriever = NoPassages()
     if found.questions or corpus or index:
-        if index and corpus:
-            raise AspectragError("--index and --corpus exclude each other: an index has its passages already")
-        files = [] if index else [file for asked in found.questions for file in corpus_files(asked, corpus)]
-        docs = list(dict.fromkeys(files or corpus or []))
-        retriever = index_of(index, docs, kind, encoder, progress=True, whole_records=True)
+        retriever = benchmark_index(found.questions, corpus, index, kind, encoder)
     elif chosen.whole or chosen.stage is None:
         raise AspectragError("whole methods look things up: give --corpus FILES or --index FOLDER")
     given = retriever if cls.retrieves else None

@@ -116,7 +116,7 @@ def evaluate(
     judge = load(judge_lm) if judge_lm else None
     retriever = None
     if any(cls.retrieves for cls in classes.values()):
-        retriever = benchmark_index(asked, corpus, index, kind, encoder)
+        retriever = benchmark_index([asked], corpus, index, kind, encoder)
     programs: dict[str, Program] = {}
     for name, cls in classes.items():
         given = retriever if cls.retrieves else None

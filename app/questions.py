@@ -1,5 +1,6 @@
 """What commands that ask a benchmark's questions share: where the passages are from, and what a run says of itself."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +18,16 @@ SPENT = ("steps", "lm_calls", "prompt_tokens", "completion_tokens", "cost", "sec
 
 
 def benchmark_index(
-    asked: QuestionSet, corpus: list[Path] | None, index: Path | None, kind: str, encoder: str | None
+    asked: Sequence[QuestionSet], corpus: list[Path] | None, index: Path | None, kind: str, encoder: str | None
 ) -> Index:
-    """The index that questions are asked of: the user's, or one of the user's or the benchmark's passages.
+    """The index that questions are asked of: the user's, or one of the user's or the benchmarks' passages.
 
     Raises:
         AspectragError: There are no passages, they cannot be used, or both are given.
     """
     if index and corpus:
         raise AspectragError("--index and --corpus exclude each other: an index has its passages already")
-    files = [] if index else corpus_files(asked, corpus)
+    files = [] if index else corpus or list(dict.fromkeys(map(_corpus_file, asked)))
     return index_of(index, files, kind, encoder, progress=True, whole_records=True)
 
 
@@ -38,22 +39,20 @@ def about(asked: QuestionSet, limit: int | None, seed: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def corpus_files(asked: QuestionSet, corpus: list[Path] | None) -> list[Path]:
-    """Files of the passages: the user's, the benchmark's, or those that came with its questions, written down once.
+def _corpus_file(asked: QuestionSet) -> Path:
+    """A file of the benchmark's passages, or of those that came with its questions, written down once.
 
     Raises:
         AspectragError: There are none.
     """
-    if corpus:
-        return corpus
     if isinstance(asked.corpus, Path):
-        return [asked.corpus]
+        return asked.corpus
     if not asked.corpus:
         raise AspectragError(
             f"{asked.benchmark.name} brings no passages ({asked.benchmark.corpus}): "
             "give --corpus FILES or --index FOLDER"
         )
-    return [_written(asked.corpus)]
+    return _written(asked.corpus)
 
 
 def _written(passages: tuple[Passage, ...]) -> Path:

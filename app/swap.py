@@ -120,7 +120,7 @@ def swap(
     own = roles_of(role, stages)
     recipes = _recipes(recompile or [], method_name, own)
     judge = load(judge_lm) if judge_lm else None
-    retriever = benchmark_index(asked, corpus, index, kind, encoder) if cls.retrieves else None
+    retriever = benchmark_index([asked], corpus, index, kind, encoder) if cls.retrieves else None
     for each in (judge, *(own[stage] for stage in stages if stage in own)):
         if each is not None:
             load_model(each)

@@ -61,11 +61,14 @@ def adoptable(program: dspy.Module, folder: Path, stages: Sequence[str] | None =
             _check(state[name], theirs[name])
         for name, predictor in program.named_predictors():
             if name in wanted and _fits(predictor, theirs[name], state[name]):
-                # A language model that was set on the saved predictor stays behind.
-                kept = {part: state[name][part] for part in ("demos", "signature")}
-                found[name] = {**kept, "traces": [], "train": [], "lm": None}
+                found[name] = learnt(state[name])
                 predictor.deepcopy().load_state(found[name])  # what cannot be loaded is found out here
     return found
+
+
+def learnt(state: Mapping[str, Any]) -> dict[str, Any]:
+    """The state of a predictor without what its optimizer left there, and without a language model that was set."""
+    return {"demos": state["demos"], "signature": state["signature"], "traces": [], "train": [], "lm": None}
 
 
 def _compare_kind(saved: Mapping[str, Any], ours: Mapping[str, Any], folder: Path) -> None:

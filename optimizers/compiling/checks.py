@@ -62,12 +62,11 @@ def check_sets(sets: Mapping[str, Sequence[dspy.Example]], inputs: Sequence[str]
 
 def _check_apart(ours: str, first: Sequence[dspy.Example], theirs: str, second: Sequence[dspy.Example]) -> None:
     # Judges of passages are asked of one question many times: what must differ is all that they are given.
-    asked = [[{"question": repr(example.inputs().toDict())} for example in examples] for examples in (first, second)]
-    for _, _, _ in shared(*asked):
-        common = {repr(e.inputs().toDict()) for e in first} & {repr(e.inputs().toDict()) for e in second}
-        example = sorted(common)[0] if common else ""
+    given = [[repr(example.inputs().toDict()) for example in examples] for examples in (first, second)]
+    known, others = ([{"id": each, "question": each} for each in part] for part in given)
+    if common := sorted({each for each, _, _ in shared(known, others)}):
         raise AspectragError(
-            f"the {ours} and {theirs} examples share {len(common)} of their inputs, such as {example[:_SHOWN]}: "
+            f"the {ours} and {theirs} examples share {len(common)} of their inputs, such as {common[0][:_SHOWN]}: "
             "scores would be of what was learnt by heart"
         )
 

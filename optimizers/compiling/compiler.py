@@ -11,6 +11,7 @@ from typing import Any, Literal
 import dspy
 
 from ...errors import AspectragError
+from ...programs.fitting import learnt
 from ...programs.program import Program
 from ...programs.trace import plain
 from ..evaluation.cache import run_cache
@@ -204,14 +205,14 @@ def taken_over(program: Program, student: Student, stages: Sequence[str]) -> Pro
         tuned: Any = getattr(student, stage, None)
         if tuned is not None:
             own: Any = getattr(better, stage)
-            state = tuned.dump_state()
+            state = learnt(tuned.dump_state())
             fields = tuned.signature.fields
             # What examples hold beside the stage's fields is for metrics.
             state["demos"] = [
                 {name: value for name, value in demo.items() if name in fields or name == "augmented"}
                 for demo in state["demos"]
             ]
-            own.load_state({**state, "traces": [], "train": [], "lm": None})
+            own.load_state(state)
     if hasattr(student.program, "ranker"):
         better.ranker = student.program.ranker  # pyright: ignore[reportAttributeAccessIssue]
     return better

@@ -18,7 +18,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import dspy
 import ujson
@@ -48,6 +48,7 @@ _KINDS: dict[str, Any] = {
     "pools": list, "examples": str,
 }  # fmt: skip
 
+Item = TypeVar("Item")
 Sizes = tuple[int, int, int]
 Sets = tuple[list[dspy.Example], list[dspy.Example], list[dspy.Example]]
 
@@ -241,25 +242,19 @@ def _cut(
     train, val, test = sizes
     tune, dev = _distinct(tune), _distinct(dev)
 
-    def sample(examples: Sequence[dspy.Example], most: int) -> list[dspy.Example]:
+    def pick(items: Sequence[Item], example: Callable[[Item], dspy.Example], most: int) -> list[Item]:
         if balance is None:
-            return some(examples, most, seed)
-        return balanced(examples, lambda each: str(each[balance]), most, fill=True, seed=seed)
+            return some(items, most, seed)
+        return balanced(items, lambda item: str(example(item)[balance]), most, fill=True, seed=seed)
 
-    learning = sample(tune, train + val)
-    share = val / (train + val)
-    if balance is None:
-        chosen = some(range(len(learning)), round(share * len(learning)), seed)
-    else:
-        chosen = balanced(
-            range(len(learning)), lambda place: str(learning[place][balance]), round(share * len(learning)),
-            fill=True, seed=seed,
-        )  # fmt: skip
+    learning = pick(tune, lambda each: each, train + val)
+    places = range(len(learning))
+    chosen = pick(places, lambda place: learning[place], round(val / (train + val) * len(learning)))
     kept = set(chosen)
     return (
-        [each for place, each in enumerate(learning) if place not in kept],
+        [learning[place] for place in places if place not in kept],
         [learning[place] for place in chosen],
-        sample(dev, test),
+        pick(dev, lambda each: each, test),
     )
 
 

@@ -5,7 +5,6 @@ will cost can be told before.
 """
 
 import difflib
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -344,22 +343,3 @@ def optimizer(name: str) -> Optimizer:
     near = difflib.get_close_matches(name.lower(), OPTIMIZERS, n=1, cutoff=0.4)
     hint = f": did you mean {near[0]!r}?" if near else ""
     raise AspectragError(f"there is no optimizer {name!r}{hint} (optimizers: {', '.join(OPTIMIZERS)})")
-
-
-def checked_metric(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A metric of the user's own, if it can be called as optimizers call it.
-
-    DSPy does not say so where it cannot: BootstrapFewShot then finds no demo, and GEPA scores everything 0.
-
-    Raises:
-        AspectragError: It does not take an example and a prediction, or needs more than that.
-    """
-    try:
-        inspect.signature(function).bind(None, None)
-    except TypeError as error:
-        name = getattr(function, "__name__", function)
-        raise AspectragError(
-            f"the metric {name} cannot be called with an example and a prediction ({error}): give one like "
-            "metric(example, prediction) -> float"
-        ) from None
-    return function

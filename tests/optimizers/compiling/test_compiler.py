@@ -347,6 +347,14 @@ def test_stages_tuned_one_after_the_other_stay(compiled, tmp_path):
         (Examples([], routed(2, 100), routed(2, 200)), "0 train examples, at least 1"),
         (Examples(routed(4), routed(2, 100), []), "0 test examples"),
         (Examples(routed(4), routed(2, 100), routed(2, 2)), "train and test examples share 2 of their inputs"),
+        (
+            Examples(
+                routed(4),
+                [],
+                [dspy.Example(question="question 2 GOES compound?", route="compound").with_inputs("question")],
+            ),
+            "share 1 of their inputs, such as {'question': 'Question 2 goes compound'}",
+        ),
         (Examples([dspy.Example(question="q", route="complex")], [], routed(2, 200)), "has the inputs \\(none\\)"),
         (
             Examples([dspy.Example(question="q", route="circular").with_inputs("question")], [], routed(2, 200)),
