@@ -14,7 +14,7 @@ help:
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet -e ".[embedded,dev]" -c constraints.txt
+	$(BIN)/python -m pip install --quiet -e ".[embedded,train,dev]" -c constraints.txt
 	@touch $(READY)
 
 models: $(READY)

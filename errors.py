@@ -1,6 +1,7 @@
 """The one exception that users are meant to read, and the guard that keeps secrets out of what they read."""
 
 import base64
+import difflib
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -29,6 +30,18 @@ _HINTS = (
 
 class AspectragError(Exception):
     """Something the user can put right: the message says what is wrong and what to do, in one line."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A question that offers the most similar known name, or nothing; how names are cased does not count.
+
+    Example:
+        >>> nearest("tempratur", ["temperature", "timeout"])
+        ": did you mean 'temperature'?"
+    """
+    spelled = {each.lower(): each for each in known}
+    close = difflib.get_close_matches(name.lower(), spelled, n=1, cutoff=0.5)
+    return f": did you mean {spelled[close[0]]!r}?" if close else ""
 
 
 @lru_cache(4096)

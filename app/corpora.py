@@ -1,6 +1,5 @@
 """Which index a question is asked of: one that the user built, one made of documents on the spot, or the demo's."""
 
-import difflib
 import hashlib
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -12,7 +11,7 @@ from ..data.corpus import RECORD_WORDS, load_corpus
 from ..data.index import Index, build, open_index
 from ..data.index.manifest import FORMAT_VERSION
 from ..data.index.settings import KINDS, Kind
-from ..errors import AspectragError
+from ..errors import AspectragError, nearest
 from ..lms.artifacts import fetch, home
 from .views.terminal import console, shown
 
@@ -29,9 +28,7 @@ def kind_of(name: str) -> Kind:
     for kind in KINDS:
         if kind == name:
             return kind
-    near = difflib.get_close_matches(name, KINDS, n=1, cutoff=0.3)
-    hint = f": did you mean {near[0]!r}?" if near else ""
-    raise AspectragError(f"there is no kind of index {name!r}{hint} (kinds: {', '.join(KINDS)})")
+    raise AspectragError(f"there is no kind of index {name!r}{nearest(name, KINDS)} (kinds: {', '.join(KINDS)})")
 
 
 def encoder_of(kind: Kind, encoder: str | None) -> str | None:

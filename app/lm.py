@@ -12,13 +12,14 @@ from ..lms import LmOptions, check, fetch, load, resolve
 from ..lms.artifacts import ARTIFACTS, home
 from ..lms.embedded_model import converted_model
 from ..lms.profiles import read_profiles
+from ..lms.smollm2 import converted
 from .options import ApiBase, Lm
 from .progress import waiting
 from .views.terminal import console
 
 _HOW = """
 Any other model is named by its model string: openai/gpt-4o-mini, ollama_chat/qwen3:4b, or hosted_vllm/NAME with the
---api-base of its server.
+--api-base of its server. local/NAME is a small one in this process: a LoRA adapter, or any causal model.
 A profile file gives it a name and keeps its options; this one is read: {path}
 
   default = "small"
@@ -65,9 +66,12 @@ def check_command(lm: Lm = None, api_base: ApiBase = None) -> None:
 def pull(
     names: Annotated[list[str] | None, typer.Argument(help=f"Any of: {', '.join(ARTIFACTS)}; all by default.")] = None,
 ) -> None:
-    """Fetch the weights of the embedded language model and of the encoder; nothing is fetched twice."""
+    """Fetch the weights of the embedded language model, of the small one and of the encoder; nothing twice."""
     for name in names or list(ARTIFACTS):
         console().print(f"{name}: {fetch(name)}")
         if name == "lm" and find_spec("openvino_genai"):
             with waiting("converting it for this machine, once: about 30 seconds …"):
                 converted_model()
+        if name == "smollm2" and find_spec("gguf"):
+            with waiting("converting it, once: one to two minutes …"):
+                converted()

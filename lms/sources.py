@@ -32,6 +32,8 @@ def from_hub(artifact: Artifact, partial: Path, progress: bool) -> Path:
     Raises:
         SourceError: Offline by setting or in fact, or the hub has other bytes.
     """
+    if not artifact.hub:
+        raise SourceError("no repository has it")
     if any(os.environ.get(name, "").lower() in ("1", "true", "yes", "on") for name in _OFFLINE):
         raise SourceError("switched off by HF_HUB_OFFLINE")
     import huggingface_hub as hub

@@ -13,12 +13,14 @@ _OTHER_PER_TOKEN = 1.5
 
 
 def count(lm: dspy.BaseLM, text: str) -> int:
-    """Tokens of ``text``: exact for the embedded model, :func:`estimate` for one behind a server.
+    """Tokens of ``text``: exact for a model in this process, :func:`estimate` for one behind a server.
 
     Raises:
-        AspectragError: The embedded model is not there and cannot be fetched.
+        AspectragError: The model is not there and cannot be fetched.
     """
-    counter: Callable[[str], int] | None = getattr(getattr(lm, "engine", None), "count_tokens", None)
+    # An engine with several models counts for each of them in its own way: there the model is asked.
+    counts = lm if hasattr(lm, "count_tokens") else getattr(lm, "engine", None)
+    counter: Callable[[str], int] | None = getattr(counts, "count_tokens", None)
     return counter(text) if counter is not None else estimate(text)
 
 

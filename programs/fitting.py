@@ -71,6 +71,12 @@ def learnt(state: Mapping[str, Any]) -> dict[str, Any]:
     return {"demos": state["demos"], "signature": state["signature"], "traces": [], "train": [], "lm": None}
 
 
+def relearnt(before: dspy.Module, after: dspy.Module) -> list[str]:
+    """The stages of a program whose demos or instructions are others in a copy of it."""
+    old, new = ({name: learnt(p.dump_state()) for name, p in each.named_predictors()} for each in (before, after))
+    return [name for name, state in new.items() if state != old.get(name)]
+
+
 def _compare_kind(saved: Mapping[str, Any], ours: Mapping[str, Any], folder: Path) -> None:
     for key in ("format", "class"):
         if saved.get(key) != ours[key]:

@@ -20,8 +20,8 @@ from .blocks.merging import merged
 from .blocks.stage import call_stage
 from .config import Config
 from .fitting import adoptable, identity_of, load_prompts
-from .saved import read, read_manifest, tuned_stages, write
-from .trace import Trace, plain, record
+from .saved import read, read_manifest, tuned_stages, tuning_of, write
+from .trace import Trace, plain, record, verbatim
 
 Accepted = TypeVar("Accepted")
 
@@ -84,7 +84,8 @@ class Program(dspy.Module):
         retriever: Where passages come from; ``None`` for a program that retrieves nothing.
 
     Attributes:
-        tuning: What is known of stages that were tuned and loaded, or adopted: ``stages``, by their names.
+        tuning: What is known of what was tuned and loaded, or adopted: ``stages``, by their names, and ``ranker`` where
+            one was trained.
     """
 
     config_class: ClassVar[type[Config]] = Config
@@ -165,6 +166,8 @@ class Program(dspy.Module):
     def save(self, path: str | Path, *args: Any, meta: dict[str, Any] | None = None, **kwargs: Any) -> None:
         """Write the program to a folder: ``state.json``, ``config.json``, ``manifest.json``; no pickle.
 
+        Secrets of the environment are masked wherever a demo, an instruction or a setting repeats them.
+
         A path that ends in ``.json`` gets DSPy's bare state, which DSPy's own optimizers ask for.
 
         Args:
@@ -175,15 +178,26 @@ class Program(dspy.Module):
             kwargs: As ``args``.
         """
         folder = Path(path)
+        told = self._unsecret()
         if folder.suffix == ".json" or kwargs.get("save_program"):
-            super().save(path, *args, **kwargs)
+            dspy.Module.save(told, path, *args, **kwargs)
             return
         folder.mkdir(parents=True, exist_ok=True)
-        write(folder / "config.json", dataclasses.asdict(self.config))
+        write(folder / "config.json", verbatim(dataclasses.asdict(self.config)))
         # A language model set on a predictor may carry keys: what is written of it has none.
-        state = {name: {**part, "lm": plain(part.get("lm"))} for name, part in self.dump_state().items()}
+        state = {name: {**part, "lm": plain(part.get("lm"))} for name, part in told.dump_state().items()}
         write(folder / "state.json", state)
         write(folder / "manifest.json", {**identity_of(self), "dspy": dspy.__version__, "meta": plain(meta or {})})
+
+    def _unsecret(self) -> Self:
+        """A copy whose predictors say no secret of the environment, whoever put it there: an example, or a model."""
+        copy: Self = self.deepcopy()
+        for predictor in copy.predictors():
+            said: Any = predictor
+            if (clean := verbatim(said.signature.instructions)) != said.signature.instructions:
+                said.signature = said.signature.with_instructions(clean)
+            said.demos, said.traces, said.train = map(verbatim, (said.demos, said.traces, said.train))
+        return copy
 
     @classmethod
     def load(  # pyright: ignore[reportIncompatibleMethodOverride] - a state without its class cannot be checked
@@ -213,7 +227,7 @@ class Program(dspy.Module):
         except TypeError as exc:
             raise AspectragError(f"{folder}: its config does not fit {cls.__name__} ({exc})") from None
         load_prompts(program, folder)
-        program.tuning = {"stages": tuned_stages(saved)}
+        program.tuning = tuning_of(saved)
         return program
 
     @classmethod
@@ -247,7 +261,8 @@ class Program(dspy.Module):
             predictor: Any = getattr(self, name)
             lm = predictor.lm
             predictor.load_state(state).lm = lm
-        self.tuning = {"stages": {**self.tuning.get("stages", {}), **{name: told.get(name, {}) for name in found}}}
+        known = {**self.tuning.get("stages", {}), **{name: told.get(name, {}) for name in found}}
+        self.tuning = {**self.tuning, "stages": known}
         return list(found)
 
     @staticmethod

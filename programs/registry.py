@@ -1,9 +1,8 @@
 """The methods by the names that users give them."""
 
-import difflib
 from pathlib import Path
 
-from ..errors import AspectragError
+from ..errors import AspectragError, nearest
 from .baselines.adaptive import Adaptive
 from .baselines.adaptive_retrieval import AdaptiveRetrieval
 from .baselines.direct import Direct
@@ -37,12 +36,7 @@ def method(name: str) -> type[Program]:
     """
     if name in METHODS:
         return METHODS[name]
-    near = difflib.get_close_matches(name.lower(), METHODS, n=1, cutoff=0.3)
-    raise AspectragError(
-        f"there is no method {name!r}"
-        + (f": did you mean {near[0]!r}?" if near else "")
-        + f" (methods: {', '.join(METHODS)})"
-    )
+    raise AspectragError(f"there is no method {name!r}{nearest(name, METHODS)} (methods: {', '.join(METHODS)})")
 
 
 def class_of(folder: str | Path) -> type[Program]:

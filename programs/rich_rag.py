@@ -169,9 +169,10 @@ class RichRag(Program):
 
     def save(self, path: str | Path, *args: Any, meta: dict[str, Any] | None = None, **kwargs: Any) -> None:
         """As every program; a trained ranker is written beside it, into ``ranker/``."""
-        super().save(path, *args, meta=meta, **kwargs)
-        if isinstance(self.ranker, PointerRanker) and Path(path).is_dir():
+        # First, as the manifest comes last: a folder that has one has its ranker too.
+        if isinstance(self.ranker, PointerRanker) and Path(path).suffix != ".json":
             self.ranker.save(Path(path) / _RANKER)
+        super().save(path, *args, meta=meta, **kwargs)
 
     @classmethod
     def load(cls, path: str | Path, retriever: Retriever | None = None) -> Self:

@@ -38,6 +38,18 @@ def tuned_stages(manifest: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     }
 
 
+def tuning_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """All that a manifest tells of tuning: that of the stages, and of the ranker where one was trained.
+
+    Example:
+        >>> tuning_of({"meta": {"lm": "a/b", "ranker": {"metric": "ranking@5"}}})
+        {'stages': {}, 'ranker': {'metric': 'ranking@5'}}
+    """
+    meta = manifest.get("meta")
+    ranker = meta.get("ranker") if isinstance(meta, dict) else None
+    return {"stages": tuned_stages(manifest), **({"ranker": ranker} if isinstance(ranker, dict) else {})}
+
+
 def read(folder: Path, name: str) -> dict[str, Any]:
     """One of the three files.
 

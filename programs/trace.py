@@ -38,7 +38,8 @@ class Step:
         kind: ``program``, ``module``, ``lm``, ``retrieval``, ``branch`` (one of several run side by side),
             ``fallback`` or ``warning``.
         name: The stage's attribute name in its program, the model's name, the retriever's class, ...
-        inputs: What it was given; outputs: what came back (``None`` where it failed).
+        inputs: What it was given; outputs: what came back (``None`` where it failed); of a language-model call the
+            texts, or where the model measures them, ``text`` and ``probabilities`` of labels.
         started: Wall-clock time, seconds since the epoch; ``seconds``: how long it took.
         error: ``Type: message`` of the exception that ended it.
         tokens: ``prompt`` and ``completion`` counts of a language-model call; empty where the backend gave none.
@@ -135,6 +136,7 @@ class Recorder(BaseCallback, UsageTracker):
         self._open: dict[str, Step] = {}
         self._clock: dict[str, float] = {}
         self._names: dict[int, str] = {}
+        self._asked: dict[str, Any] = {}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Recorder":
         """Shared: DSPy copies usage trackers for its workers, and would lose what they count."""
@@ -176,8 +178,13 @@ class Recorder(BaseCallback, UsageTracker):
 
     def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: D102
         self.add(Step("lm", instance.model, {k: v for k, v in inputs.items() if v}, cached=True), call_id)
+        self._asked[call_id] = instance
 
     def on_lm_end(self, call_id: str, outputs: Any, exception: BaseException | None = None) -> None:  # noqa: D102
+        # A model that measures how likely each label is says so while its call ends.
+        measured = getattr(self._asked.pop(call_id, None), "probabilities", ())
+        if any(measured):
+            outputs = [{"text": text, "probabilities": each} for text, each in zip(outputs, measured, strict=True)]
         step = self.close(call_id, outputs, exception)
         if step and exception is not None:
             step.cached = False

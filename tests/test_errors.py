@@ -1,5 +1,5 @@
 import pytest
-from aspectrag.errors import is_secret_name, redact
+from aspectrag.errors import is_secret_name, nearest, redact
 
 
 @pytest.mark.parametrize("name", ["api_key", "OPENAI_API_KEY", "apikey", "HF_TOKEN", "Authorization", "db_password"])
@@ -30,3 +30,20 @@ def test_keys_are_masked_by_their_shape(text):
 def test_secrets_of_the_environment_are_masked_and_short_ones_left():
     environ = {"MY_API_KEY": "longenough", "OTHER_TOKEN": "abc", "HOME": "longenough2"}
     assert redact("longenough abc bG9uZ2Vub3VnaA==", environ) == "*** abc ***=="
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("RTE", ": did you mean 'rte'?"),
+        ("ndcg@01", ": did you mean 'nDCG@10'?"),
+        ("zzz", ""),
+        ("", ""),
+    ],
+)
+def test_the_nearest_name_is_offered_however_it_is_cased(name, hint):
+    assert nearest(name, iter(["rte", "nDCG@10"])) == hint
+
+
+def test_no_name_is_near_where_there_is_none():
+    assert nearest("anything", []) == ""

@@ -65,6 +65,7 @@ def compiled_view(report: "Report", folder: Path) -> RenderableType:
             "dim",
         )
     )
+    lines += [Text(shown(f"! {note}"), "yellow") for note in report.notes]
     lines += [Text(shown(f"! {count} runs failed: {error}"), "yellow") for error, count in report.errors.items()]
     lines.append(Text(shown(f"{folder}: the {report.kept} program is kept: {report.why}"), "green"))
     return Group(*lines)

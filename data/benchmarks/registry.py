@@ -1,8 +1,6 @@
 """The benchmarks by the names that users give them."""
 
-import difflib
-
-from ...errors import AspectragError
+from ...errors import AspectragError, nearest
 from .antique import ANTIQUE
 from .asqa import ASQA
 from .bamboogle import BAMBOOGLE
@@ -44,9 +42,5 @@ def benchmark(name: str) -> Benchmark:
     """
     if name in BENCHMARKS:
         return BENCHMARKS[name]
-    near = difflib.get_close_matches(name.lower().replace("_", "-"), BENCHMARKS, n=1, cutoff=0.3)
-    raise AspectragError(
-        f"there is no benchmark {name!r}"
-        + (f": did you mean {near[0]!r}?" if near else "")
-        + f" (benchmarks: {', '.join(BENCHMARKS)})"
-    )
+    hint = nearest(name.replace("_", "-"), BENCHMARKS)
+    raise AspectragError(f"there is no benchmark {name!r}{hint} (benchmarks: {', '.join(BENCHMARKS)})")

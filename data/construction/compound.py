@@ -7,7 +7,7 @@ by ``&&``. Which questions come together, and how they are put in one without a 
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import dspy
@@ -16,6 +16,7 @@ from .words import FUNCTION_WORDS, QUESTION_MARKS, tokens
 
 LEAST, MOST = 2, 4
 SEPARATOR = " && "
+_JOINTS = ("Also,", "And", "and also", "")
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ def as_question(text: str) -> str:
     return text if text.endswith(QUESTION_MARKS) else text.rstrip(".") + "?"
 
 
-def join_verbatim(questions: Sequence[str]) -> str:
+def join_verbatim(questions: Sequence[str], joint: str = "Also,") -> str:
     """Ask questions one after the other, as they stand: what needs no model, and loses nothing.
 
     Example:
@@ -125,9 +126,34 @@ def join_verbatim(questions: Sequence[str]) -> str:
     """
     *before, last = questions
     word = last.split(" ", 1)[0]
-    if word.casefold() in FUNCTION_WORDS:  # a name keeps its capital
+    if joint and word.casefold() in FUNCTION_WORDS:  # a name keeps its capital
         last = last[:1].lower() + last[1:]
-    return " ".join([*before, f"Also, {last}"])
+    return " ".join([*before, f"{joint} {last}".strip()])
+
+
+def from_singles(questions: Sequence[dspy.Example], rounds: int = 1, seed: int = 0) -> list[dspy.Example]:
+    """Compound questions made of single ones about the same thing, to learn from; joined in several ways.
+
+    Args:
+        questions: Single and other ones; only the single ones are used.
+        rounds: How often a question may be a part, each time with others.
+        seed: Which come together, and how they are joined.
+
+    Example:
+        >>> asked = [dspy.Example(id=w, question=f"{w} is it", answers=[w], hops=1, supporting_titles=["It"],
+        ...          supporting_ids=["p"]) for w in ("where", "what")]
+        >>> [each.type for each in from_singles(asked)]
+        ['compound-2']
+    """
+    made: dict[frozenset[str], dspy.Example] = {}
+    for turn in range(rounds):
+        for group in groups(single_parts(questions), seed + turn):
+            joint = random.Random(f"{seed} {turn} {group.id}").choice(_JOINTS)
+            text = join_verbatim([part.question for part in group.parts], joint)
+            record = compound_record(replace(group, id=f"{group.id}.{turn}"), text, "verbatim")
+            asked = frozenset(part.question for part in group.parts)
+            made.setdefault(asked, dspy.Example(record).with_inputs("question"))
+    return list(made.values())
 
 
 def compound_record(group: Group, question: str, made_by: str, titles: Sequence[str] = ()) -> dict[str, Any]:

@@ -38,7 +38,9 @@ def route_of(question: dspy.Example) -> Route | None:
     return "straightforward" if count == 0 else "single-step" if count == 1 else "complex"
 
 
-def router(questions: Sequence[dspy.Example], *, most: int | None = None, seed: int = 0) -> Records:
+def router(
+    questions: Sequence[dspy.Example], *, most: int | None = None, seed: int = 0, as_many: bool = True
+) -> Records:
     """Questions with their routes, of each route as many.
 
     First hops of complex questions stand among the single-step ones, where the data set asks them in words.
@@ -47,6 +49,7 @@ def router(questions: Sequence[dspy.Example], *, most: int | None = None, seed: 
         questions: Of all kinds.
         most: Most records of a route.
         seed: Which are taken.
+        as_many: Otherwise all are taken, and ``most`` has no effect.
     """
     records = [
         _record(question, "router", route=route) for question in questions if (route := route_of(question)) is not None
@@ -56,7 +59,8 @@ def router(questions: Sequence[dspy.Example], *, most: int | None = None, seed: 
             if not hop.depends_on and hop.supporting_ids and not hop.source.startswith("template"):
                 own = {"question": hop.question, "supporting_ids": list(hop.supporting_ids)}
                 records.append(_record(question, f"router#{number}", route="single-step") | own)
-    return even(_distinct(records), lambda record: record["route"], most, seed)
+    records = _distinct(records)
+    return even(records, lambda record: record["route"], most, seed) if as_many else records
 
 
 def decomposer(questions: Sequence[dspy.Example], *, most: int | None = None, seed: int = 0) -> Records:

@@ -71,6 +71,26 @@ def _check_apart(ours: str, first: Sequence[dspy.Example], theirs: str, second: 
         )
 
 
+def check_labels(train: Sequence[dspy.Example], signatures: Sequence[type[dspy.Signature]]) -> None:
+    """Check that examples can be demos as they are: of those that hold no output, DSPy shows a model nothing.
+
+    Args:
+        train: What demos are taken from.
+        signatures: Of the stages that get them.
+
+    Raises:
+        AspectragError: Some hold no output of a stage; says how many.
+    """
+    for signature in signatures:
+        outputs = list(signature.output_fields)
+        bare = sum(all(example.get(name) is None for name in outputs) for example in train)
+        if bare:
+            raise AspectragError(
+                f"{bare} of {len(train)} train examples have no {' or '.join(outputs)}, so they are no demos: add it, "
+                "leave them out, or choose demos of runs alone (bootstrap with max_labeled_demos=0)"
+            )
+
+
 def typed(example: dspy.Example, signature: type[dspy.Signature]) -> dspy.Example:
     """The example with the values of its fields in the types of the signature: demos then look as calls do.
 

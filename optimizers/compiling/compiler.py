@@ -15,15 +15,16 @@ from ...programs.fitting import learnt
 from ...programs.program import Program
 from ...programs.trace import plain
 from ..evaluation.cache import run_cache
+from ..evaluation.evaluation import described, identity_of
 from ..evaluation.folder import dumped
 from ..evaluation.statistics import difference_of
 from ..metrics.metric import Metric
 from ..ranker.sft import as_rich_rag
-from .checks import check_sets, finite
+from .checks import check_labels, check_sets, finite
 from .examples import Examples
-from .folder import opened, save
+from .folder import completed, opened, save
 from .measuring import measure, probe
-from .optimizing import guarded, optimized, refuse_nothing
+from .optimizing import guarded, optimized, refuse_nothing, unreached
 from .report import Report, changes
 from .spending import Estimate, Spent, estimated
 from .students import Meter, MethodStudent, RankingStudent, StageStudent, Student
@@ -118,17 +119,26 @@ def compile_program(
     check_sets(vars(examples), inputs, {"train": chosen.least[0], "val": chosen.least[1], "test": 1})
     size = Size(len(examples.train), len(examples.val), len(stages))
     given = chosen.arguments({**_without_labels(chosen, alone_stage), **(arguments or {})}, budget, size)
+    if chosen.labels and given.get("k", given.get("max_labeled_demos")):
+        check_labels(examples.train, [getattr(student, name).signature for name in stages])
+    models = {name: model for name, model in (("lm", lm), ("teacher", teacher), ("prompt", prompt)) if model}
+    others = {name: model for name, model in (roles or {}).items() if name not in stages}
+    # All that the outcome depends on.
     identity = {
         "target": f"{method}.{stage}" if stage else method, "recipe": recipe, "optimizer": by, "arguments": given,
         "metric": metric.name, "data": examples.digest, "seed": seed, "keep": keep,
-        "models": {name: getattr(model, "model", "") for name, model in
-                   (("lm", lm), ("teacher", teacher), ("prompt", prompt)) if model},
+        "models": {name: getattr(model, "model", "") for name, model in models.items()},
         "start": hashlib.sha256(dumped(plain(program.dump_state())).encode("utf-8", "surrogatepass")).hexdigest(),
+        "threshold": threshold, "known": known or {}, "whole": whole,
+        "options": {name: plain(identity_of(model)) for name, model in models.items()},
+        "roles": {name: plain(identity_of(model)) for name, model in others.items()},
+        **{part: value for part, value in described(program).items() if part in ("config", "ranker", "passages")},
     }  # fmt: skip
     with opened(out, identity) as folder, run_cache(folder / "answers"):
+        if done := completed(program, out):
+            return Compiled(*done)
         spent = Spent()
         started = time.perf_counter()
-        others = {name: model for name, model in (roles or {}).items() if name not in stages}
         with dspy.context(lm=lm, roles=others, usage_tracker=spent, disable_history=True):
             first = probe(student, examples.test, metric)
             estimate = estimated(first, chosen.runs(size, given), len(examples.test), workers)
@@ -142,7 +152,7 @@ def compile_program(
             better = optimized(work, chosen, meter, out / "optimizer.log", chosen.runs(size, given), progress)
             changed = changes(student, better, stages)
             if chosen.learns == "prompts":
-                refuse_nothing(by, changed, meter)
+                refuse_nothing(by, changed, given, meter)
             tuned = measure(better, examples.test, metric, meter, workers, "measuring the compiled", progress)
         difference = difference_of(tuned.scores, untuned.scores)
         kept, why = _decided(keep, difference.mean, chosen)
@@ -151,7 +161,7 @@ def compile_program(
             models=identity["models"], examples=examples.sizes, data=examples.digest, uncompiled=untuned,
             compiled=tuned, difference=difference, kept=kept, why=why, stages=changed,
             spent={"runs": meter.runs, **spent.totals(), "seconds": round(time.perf_counter() - started, 1)},
-            errors=dict(meter.errors),
+            errors=dict(meter.errors), notes=unreached(given, threshold, meter),
         )  # fmt: skip
         result = taken_over(program, better, stages) if kept == "compiled" else program
         save(result, out, report, getattr(lm, "model", ""))

@@ -12,7 +12,7 @@ from ...errors import AspectragError
 from ...programs.program import Program
 from ...programs.saved import read_manifest
 from ..evaluation.folder import dumped, read_json, write
-from ..evaluation.runner import alone
+from ..evaluation.runner import alone, writable
 from .report import Report
 
 # Gone once all is done: answers of the language model, and what optimizers keep to go on from.
@@ -25,26 +25,41 @@ def opened(out: Path, identity: Mapping[str, Any]) -> Iterator[Path]:
     """The folder of an optimization, new or of the same one that was stopped; gives that of its work.
 
     Raises:
-        AspectragError: It holds a finished or another one, or something else; or another process is at it.
+        AspectragError: It holds a finished or another one, or something else; it cannot be written into, or another
+            process is at it.
     """
     with alone(out):
         file = out / _IDENTITY
-        if (out / "manifest.json").is_file():
+        if finished(out):
             read_manifest(out)
             raise AspectragError(f"{out} holds a compiled program already: give another --out, or remove it")
         if file.is_file():
             before, now = read_json(file), ujson.loads(dumped(identity))
-            if differs := sorted(key for key in before.keys() | now.keys() if before.get(key) != now.get(key)):
+            # What an earlier version did not write down cannot be compared.
+            if differs := sorted(key for key in before if before[key] != now.get(key)):
                 raise AspectragError(
                     f"{out} holds an optimization with another {', '.join(differs)}: give another --out, or remove it"
                 )
         elif any(path.name not in (".lock", f"{_IDENTITY}.part") for path in out.iterdir()):
             raise AspectragError(f"{out} holds other files: give a new folder as --out")
         else:
-            write(file, dumped(identity, indent=1) + "\n")
+            with writable(out):
+                write(file, dumped(identity, indent=1) + "\n")
         yield out / _WORK
-        file.unlink()
         shutil.rmtree(out / _WORK)
+        file.unlink()  # last of all: until then the same command is known by it
+
+
+def finished(out: Path) -> bool:
+    """Whether the folder holds a compiled program, and nothing is left to be done."""
+    return (out / "manifest.json").is_file() and not (out / _IDENTITY).is_file()
+
+
+def completed(program: Program, out: Path) -> tuple[Program, Report] | None:
+    """What was saved already, where only the cleaning up was cut short."""
+    if not (out / "manifest.json").is_file():
+        return None
+    return type(program).load(out, program.retriever), Report.from_dict(read_json(out / _REPORT))
 
 
 def save(result: Program, out: Path, report: Report, model: str) -> None:
@@ -56,7 +71,7 @@ def save(result: Program, out: Path, report: Report, model: str) -> None:
         changed = {name: change for name, change in report.stages.items() if change.changed}
         # Stages that were tuned before may have been so for another model: each says it itself.
         told = {name: {"lm": model, **report.record(), **change.to_record()} for name, change in changed.items()}
-        result.tuning = {"stages": {**result.tuning.get("stages", {}), **told}}
+        result.tuning = {**result.tuning, "stages": {**result.tuning.get("stages", {}), **told}}
         if not report.stages:
             result.tuning["ranker"] = report.record()
     write(out / _REPORT, dumped(report.to_dict(), indent=1) + "\n")

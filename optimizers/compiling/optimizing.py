@@ -13,10 +13,10 @@ from dspy.utils.parallelizer import ParallelExecutor
 from tqdm.auto import tqdm
 
 from ...errors import AspectragError, masked, secrets
-from ..metrics.metric import Metric, as_dspy
+from ..metrics.metric import TOP, Metric, as_dspy
 from .report import StageChange
 from .students import Meter, Student
-from .teleprompters import Optimizer, Work
+from .teleprompters import Arguments, Optimizer, Work
 
 
 def guarded(metric: Metric, threshold: float | None, meter: Meter) -> Callable[..., Any]:
@@ -27,10 +27,13 @@ def guarded(metric: Metric, threshold: float | None, meter: Meter) -> Callable[.
         example: dspy.Example, prediction: Any, trace: Any = None, pred_name: str | None = None, pred_trace: Any = None
     ) -> Any:
         try:
-            return scored(example, prediction or dspy.Prediction(), trace, pred_name, pred_trace)
+            said = scored(example, prediction or dspy.Prediction(), trace, pred_name, pred_trace)
         except Exception as error:
             meter.failed(error)
-            return 0.0 if pred_name is None else dspy.Prediction(score=0.0, feedback="the metric failed")
+            said = 0.0 if pred_name is None else dspy.Prediction(score=0.0, feedback="the metric failed")
+        if trace is not None and pred_name is None:
+            meter.judged(bool(said))
+        return said
 
     counted.__name__ = metric.name
     return counted
@@ -129,13 +132,23 @@ class NothingChangedError(AspectragError):
     """An optimizer ended, and left all as it was."""
 
 
-def refuse_nothing(by: str, changed: Mapping[str, StageChange], meter: Meter) -> None:
+def unreached(given: Arguments, threshold: float | None, meter: Meter) -> list[str]:
+    """What is to be told of demos that were looked for in vain: labelled ones take their place without a word."""
+    if not given.get("max_bootstrapped_demos") or meter.reached:
+        return []
+    limit = TOP if threshold is None else threshold
+    return [f"no run reached the threshold of {limit:g} ({meter.tried} were scored): no demo is one of a run"]
+
+
+def refuse_nothing(by: str, changed: Mapping[str, StageChange], given: Arguments, meter: Meter) -> None:
     """Optimizers end without a word where they could do nothing.
 
     Raises:
-        NothingChangedError: No stage has other demos or other instructions.
+        NothingChangedError: No stage has other demos or other instructions, or those it had are gone, and no run was
+            worth one.
     """
-    if any(change.changed for change in changed.values()):
+    in_vain = given.get("max_bootstrapped_demos") and not given.get("max_labeled_demos") and not meter.reached
+    if any(change.instructions_changed or (change.demos_changed and not in_vain) for change in changed.values()):
         return
     reasons = [f"{count} runs failed ({error})" for error, count in meter.errors.items()]
     if meter.unreadable:

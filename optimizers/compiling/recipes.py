@@ -17,7 +17,6 @@ small = [40, 40, 200]
 medium = [120, 120, 400]
 """
 
-import difflib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -31,12 +30,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from ... import optimizers
 from ...data.index.retriever import NoPassages
-from ...errors import AspectragError
+from ...errors import AspectragError, nearest
 from ...programs.program import Program
 from ...programs.registry import METHODS, method
-from ...programs.saved import read_manifest
 from .compiler import Compiled, compile_program
 from .examples import Examples
+from .folder import finished
 from .materials import Materials, materials, metric_of
 
 _SIZES = {"small": (40, 40, 100), "medium": (120, 100, 300)}
@@ -150,9 +149,7 @@ def recipe(name: str) -> Recipe:
     known = recipes()
     if name in known:
         return known[name]
-    near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.4)
-    hint = f": did you mean {near[0]!r}?" if near else ""
-    raise AspectragError(f"there is no recipe {name!r}{hint} (recipes: {', '.join(known)})")
+    raise AspectragError(f"there is no recipe {name!r}{nearest(name, known)} (recipes: {', '.join(known)})")
 
 
 def output_of(chosen: Recipe) -> tuple[tuple[str, ...], str]:
@@ -232,8 +229,7 @@ def compile_recipe(
     Raises:
         AspectragError: As there, or the data cannot be had.
     """
-    if (out / "manifest.json").is_file():
-        read_manifest(out)
+    if finished(out):
         return type(program).load(out, program.retriever)
     chosen = recipe(name)
     with materials(chosen.data, chosen.size(budget), data, seed, lambda f: metric_of(chosen.metric, f)) as found:

@@ -6,7 +6,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import dspy
+from pydantic import TypeAdapter, ValidationError
 
+from ...errors import AspectragError
 from ..evaluation.statistics import Difference, Mean
 from ..metrics.classification import Classification
 
@@ -117,6 +119,7 @@ class Report:
         stages: What became of each.
         spent: Runs, calls, tokens and seconds.
         errors: What failed while it was tuned, and how often.
+        notes: What else is to be known, such as that no run was worth a demo.
     """
 
     target: str
@@ -135,6 +138,7 @@ class Report:
     stages: Mapping[str, StageChange]
     spent: Mapping[str, float]
     errors: Mapping[str, int] = field(default_factory=dict)
+    notes: Sequence[str] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready form."""
@@ -142,6 +146,19 @@ class Report:
         record |= {name: getattr(self, name).to_dict() for name in ("uncompiled", "compiled")}
         record["stages"] = {stage: {**asdict(change), "diff": change.diff()} for stage, change in self.stages.items()}
         return record
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> "Report":
+        """The inverse of :meth:`to_dict`.
+
+        Raises:
+            AspectragError: It is none.
+        """
+        try:
+            return TypeAdapter(cls).validate_python(record)
+        except ValidationError as error:
+            place = ".".join(map(str, error.errors()[0]["loc"]))
+            raise AspectragError(f"the report of a compiled program is damaged ({place}): compile it again") from None
 
     def record(self) -> dict[str, Any]:
         """What a saved program tells of its tuning."""

@@ -30,6 +30,8 @@ class Meter(BaseCallback):
         runs: Times a student ran.
         unreadable: Outputs that could not be read.
         errors: Other failures, by what they said, of the program and of the metric.
+        tried: Runs that demos were looked for in.
+        reached: Those of them that reached the threshold.
         outage: The last failure of a language model itself, also of one that writes instructions: optimizers go on
             without them.
         tick: Called after every run.
@@ -39,6 +41,8 @@ class Meter(BaseCallback):
         self.runs = 0
         self.unreadable = 0
         self.errors: dict[str, int] = {}
+        self.tried = 0
+        self.reached = 0
         self.outage: dspy.LMError | None = None
         self.tick: Callable[[], Any] = lambda: None
         self._lock = Lock()
@@ -62,6 +66,12 @@ class Meter(BaseCallback):
         said = redact(f"{type(error).__name__}: {error}")
         with self._lock:
             self.errors[said] = self.errors.get(said, 0) + 1
+
+    def judged(self, good: bool) -> None:
+        """A run became a demo, or was found not to be worth it."""
+        with self._lock:
+            self.tried += 1
+            self.reached += good
 
     def lost(self, error: dspy.LMError) -> None:
         """A language model failed."""

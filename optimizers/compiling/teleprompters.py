@@ -4,20 +4,21 @@ DSPy calls them teleprompters too. Each is run with explicit numbers in place of
 will cost can be told before.
 """
 
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 import dspy
 
-from ...errors import AspectragError
+from ...errors import AspectragError, nearest
 from ..ranker.training import Settings
+from ..ranker.us3 import Strategy
 from .students import Meter, Student
 
 Arguments = dict[str, Any]
-# More than any data set has: one example that fails does not end an optimization, ours counts them and says so.
+# More than any data set has: one example that fails does not end an optimization, ours counts them and says so. No
+# argument is larger either.
 _MANY = 1_000_000
 
 
@@ -73,6 +74,10 @@ class Size:
     predictors: int
 
 
+def _anything(*_: Any) -> str | None:
+    return None
+
+
 @dataclass(frozen=True)
 class Optimizer:
     """An optimizer.
@@ -88,6 +93,7 @@ class Optimizer:
         least: Fewest examples to learn from, and to choose by.
         learns: ``prompts`` of students, or the weights of a ``ranker``.
         labels: Whether its demos are examples as they are, which must then hold the outputs of the stage.
+        refuses: What is wrong with arguments that it would fail with, or do nothing with, once much was spent.
     """
 
     name: str
@@ -100,33 +106,39 @@ class Optimizer:
     least: tuple[int, int] = (1, 1)
     learns: Literal["prompts", "ranker"] = "prompts"
     labels: bool = False
+    refuses: Callable[[Size, Arguments], str | None] = _anything
 
     def arguments(self, given: Mapping[str, Any], budget: str | int, size: Size) -> Arguments:
         """The arguments for a budget: ``small``, ``medium``, or a number of runs of the student.
 
         Raises:
-            AspectragError: There is no such argument or budget, or the budget is too small for what there is to do.
+            AspectragError: There is no such argument or budget, the budget is too small for what there is to do, or
+                nothing can come of the arguments.
         """
         for name, value in given.items():
             if name not in self.small:
-                near = difflib.get_close_matches(name, self.small, n=1)
-                hint = f": did you mean {near[0]!r}?" if near else f" (it has: {', '.join(self.small) or 'none'})"
+                hint = nearest(name, self.small) or f" (it has: {', '.join(self.small)})"
                 raise AspectragError(f"the optimizer {self.name} has no argument {name!r}{hint}")
             if type(value) is not type(self.small[name]):
                 raise AspectragError(f"{name} of {self.name} must be like {self.small[name]!r}, not {value!r:.60}")
             # Of demos there may be none; of what is tried, none would be nothing to choose from.
             if isinstance(value, int) and value < (least := 0 if name.endswith("_demos") else 1):
                 raise AspectragError(f"{name} of {self.name} must be {least} or more, not {value}")
+            if isinstance(value, int) and value > _MANY:
+                raise AspectragError(f"{name} of {self.name} must be at most {_MANY:,}")
         chosen = {**self.small, **(self.medium if budget == "medium" else {}), **given}
         if isinstance(budget, int):
-            return self._within(budget, chosen, size, None if self.scale in given else self.scale)
-        if budget not in ("small", "medium"):
+            chosen = self._within(budget, chosen, size, None if self.scale in given else self.scale)
+        elif budget not in ("small", "medium"):
             raise AspectragError(f"there is no budget {budget!r}: small, medium, or a number of runs")
+        if reason := self.refuses(size, chosen):
+            raise AspectragError(f"{self.name}: {reason}")
         return chosen
 
     def _within(self, budget: int, chosen: Arguments, size: Size, scale: str | None) -> Arguments:
         """The largest scale whose runs stay within the budget; as chosen where there is none to choose."""
         scaled = [{**chosen, scale: value} for value in (*range(1, 33), *range(34, 2001, 2))] if scale else [chosen]
+        scaled = [each for each in scaled if not self.refuses(size, each)] or scaled
         least, fitting = scaled[0], [each for each in scaled if self.runs(size, each) <= budget]
         if not fitting:
             raise AspectragError(
@@ -262,6 +274,39 @@ def _no_runs(*_: Any) -> int:
     return 0
 
 
+def _no_demos(_: Size, arguments: Arguments) -> str | None:
+    if not arguments["max_bootstrapped_demos"] and not arguments["max_labeled_demos"]:
+        return "without demos there is nothing to tune: max_bootstrapped_demos or max_labeled_demos must be above 0"
+    return None
+
+
+def _no_runs_to_choose_among(_: Size, arguments: Arguments) -> str | None:
+    # It draws how many demos a candidate gets, from 1 on.
+    return None if arguments["max_bootstrapped_demos"] else "max_bootstrapped_demos must be 1 or more"
+
+
+def _nothing_to_propose(_: Size, arguments: Arguments) -> str | None:
+    # The first candidate is what is there already; how many demos the others get is drawn, from 1 on.
+    if arguments["num_candidates"] < 2:
+        return "num_candidates must be 2 or more, the first is the program as it is"
+    if arguments["max_labeled_demos"] and not arguments["max_bootstrapped_demos"]:
+        return "max_bootstrapped_demos must be 1 or more, or max_labeled_demos 0 too"
+    return None
+
+
+def _no_step(size: Size, arguments: Arguments) -> str | None:
+    # The instructions that are there already are scored first, by all examples to choose by.
+    if arguments["max_metric_calls"] <= size.val:
+        return f"max_metric_calls must be more than the {size.val} examples to choose by, or no instructions are tried"
+    return None
+
+
+def _no_strategy(_: Size, arguments: Arguments) -> str | None:
+    if arguments["strategy"] in (known := get_args(Strategy)):
+        return None
+    return f"there is no strategy {arguments['strategy']!r:.60}{nearest(arguments['strategy'], known)}"
+
+
 def _demos_tried(size: Size, arguments: Arguments) -> int:
     """Runs to collect demos: at worst each example, once."""
     return size.train if arguments["max_bootstrapped_demos"] else 0
@@ -278,7 +323,7 @@ OPTIMIZERS: dict[str, Optimizer] = {
             "bootstrap", "demos of runs that scored well (BootstrapFewShot)", _bootstrap,
             lambda size, a: a["max_rounds"] * _demos_tried(size, a),
             {"max_bootstrapped_demos": 4, "max_labeled_demos": 4, "max_rounds": 1},
-            {"max_bootstrapped_demos": 8, "max_labeled_demos": 16}, least=(1, 0), labels=True,
+            {"max_bootstrapped_demos": 8, "max_labeled_demos": 16}, least=(1, 0), labels=True, refuses=_no_demos,
         ),
         Optimizer(
             "random-search", "the best of several sets of demos (BootstrapFewShotWithRandomSearch)", _random_search,
@@ -287,7 +332,7 @@ OPTIMIZERS: dict[str, Optimizer] = {
             ),
             {"max_bootstrapped_demos": 4, "max_labeled_demos": 4, "num_candidate_programs": 4},
             {"max_bootstrapped_demos": 4, "max_labeled_demos": 16, "num_candidate_programs": 10},
-            scale="num_candidate_programs", labels=True,
+            scale="num_candidate_programs", labels=True, refuses=_no_runs_to_choose_among,
         ),
         Optimizer(
             "mipro", "instructions and demos, searched together (MIPROv2)", _mipro,
@@ -295,14 +340,14 @@ OPTIMIZERS: dict[str, Optimizer] = {
             lambda size, a: (a["num_trials"] + 1) * size.val + a["num_candidates"] * size.train,
             {"max_bootstrapped_demos": 2, "max_labeled_demos": 2, "num_candidates": 4, "num_trials": 8},
             {"max_bootstrapped_demos": 4, "max_labeled_demos": 4, "num_candidates": 8, "num_trials": 20},
-            scale="num_trials", labels=True,
+            scale="num_trials", labels=True, refuses=_nothing_to_propose,
         ),
         Optimizer(
             "gepa", "instructions that grow by reflection on what went wrong (GEPA)", _gepa,
             # It looks at the number before a step: of two small batches, and of all examples to choose by.
             lambda size, a: a["max_metric_calls"] + 2 * min(a["reflection_minibatch_size"], size.train) + size.val,
             {"max_metric_calls": 150, "reflection_minibatch_size": 3}, {"max_metric_calls": 500},
-            scale="max_metric_calls",
+            scale="max_metric_calls", refuses=_no_step,
         ),
         Optimizer(
             "simba", "demos and rules from runs that vary most (SIMBA)", _simba,
@@ -326,7 +371,7 @@ OPTIMIZERS: dict[str, Optimizer] = {
         ),
         Optimizer(
             "dpo", "the pointer ranker's weights, on pairs of lists of different worth (PreferenceRanker)", _dpo,
-            _no_runs, {"epochs": 60, "patience": 12, "strategy": "us3"}, {}, learns="ranker",
+            _no_runs, {"epochs": 60, "patience": 12, "strategy": "us3"}, {}, learns="ranker", refuses=_no_strategy,
         ),
     )
 }  # fmt: skip
@@ -340,6 +385,6 @@ def optimizer(name: str) -> Optimizer:
     """
     if name in OPTIMIZERS:
         return OPTIMIZERS[name]
-    near = difflib.get_close_matches(name.lower(), OPTIMIZERS, n=1, cutoff=0.4)
-    hint = f": did you mean {near[0]!r}?" if near else ""
-    raise AspectragError(f"there is no optimizer {name!r}{hint} (optimizers: {', '.join(OPTIMIZERS)})")
+    raise AspectragError(
+        f"there is no optimizer {name!r}{nearest(name, OPTIMIZERS)} (optimizers: {', '.join(OPTIMIZERS)})"
+    )

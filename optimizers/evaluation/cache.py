@@ -11,6 +11,8 @@ from typing import Any
 import dspy
 from dspy.clients.cache import Cache
 
+from .underway import Underway
+
 _SETTING = "cache_scope"
 
 
@@ -19,10 +21,14 @@ class RunCache(Cache):
 
     DSPy's own store opens sixteen databases in each thread, and would keep all answers as long as the disk holds. Here,
     what an earlier attempt at a question had already asked, before it failed or was killed, is free now and was not
-    then: it is counted as spent, so that a table does not depend on how often it was begun.
+    then: it is counted as spent, so that a table does not depend on how often it was begun. Threads that ask the same
+    at the same time ask it once, within :func:`run_cache`.
 
     Args:
         file: Where answers are written, as they come in.
+
+    Attributes:
+        underway: Calls that have not come back.
     """
 
     def __init__(self, file: Path) -> None:
@@ -32,6 +38,7 @@ class RunCache(Cache):
         self._answers: dict[str, dict[str, Any]] = defaultdict(dict)
         self._counted: dict[str, set[str]] = defaultdict(set)
         self._lock_file = Lock()
+        self.underway = Underway()
         file.parent.mkdir(parents=True, exist_ok=True)
         whole = self._read(file)
         self._file = file.open("ab", buffering=0)
@@ -52,9 +59,16 @@ class RunCache(Cache):
         return whole
 
     def get(self, request: Any, ignored_args_for_cache_key: list[str] | None = None) -> Any:
-        """The answer of an earlier call of the same question, marked as one."""
+        """The answer of an earlier call of the same question, or of one that is under way, marked as one.
+
+        Raises:
+            Exception: What the call failed with that was under way.
+        """
         scope, key = _scope(), self.cache_key(request, ignored_args_for_cache_key)
-        found = self._answers[scope].get(key)
+        while (found := self._answers[scope].get(key)) is None:
+            if not self.underway.wait((scope, key)):
+                found = self._answers[scope].get(key)  # that call may have ended just before
+                break
         if found is None:
             return None
         if key not in self._counted[scope]:
@@ -73,8 +87,8 @@ class RunCache(Cache):
     ) -> None:
         """Keep an answer."""
         scope, key = _scope(), self.cache_key(request, ignored_args_for_cache_key)
-        self._answers[scope][key] = value
         self._counted[scope].add(key)
+        self._answers[scope][key] = value
         with self._lock_file:
             self._file.write(pickle.dumps((scope, key, value)))
 
@@ -99,7 +113,8 @@ def run_cache(file: Path) -> Iterator[RunCache]:
     before = library.cache
     library.cache = own = RunCache(file)
     try:
-        yield own
+        with dspy.context(callbacks=[*dspy.settings.callbacks, own.underway]):
+            yield own
     finally:
         library.cache = before
         own.close()

@@ -131,14 +131,34 @@ def alone(out: Path) -> Iterator[None]:
     """Hold the folder, so that no other process writes into it.
 
     Raises:
-        AspectragError: Another one does.
+        AspectragError: Another one does, or it cannot be written into.
     """
-    out.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(out / ".lock", timeout=0)
     try:
-        with FileLock(out / ".lock", timeout=0):
-            yield
+        with writable(out):
+            out.mkdir(parents=True, exist_ok=True)
+            lock.acquire()
     except Timeout:
         raise AspectragError(f"{out}: another process is writing into this folder: give another --out") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def writable(out: Path) -> Iterator[None]:
+    """Say of what cannot be written that another folder is needed.
+
+    Raises:
+        AspectragError: The folder cannot be made, or written into.
+    """
+    try:
+        yield
+    except Timeout:
+        raise
+    except OSError as error:
+        raise AspectragError(f"{out} cannot be written into ({error.strerror or error}): give another --out") from None
 
 
 def _ask(left: Sequence[Task], workers: int, progress: bool, total: int) -> None:

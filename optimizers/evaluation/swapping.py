@@ -10,6 +10,7 @@ import dspy
 from ...errors import AspectragError
 from ...lms import explain
 from ...programs.compiled import folder_of
+from ...programs.fitting import relearnt
 from ...programs.program import Program
 from ..metrics.metric import Metric
 from .evaluation import evaluate
@@ -150,6 +151,8 @@ def _recompiled(
 ) -> Program:
     """The program tuned by one recipe after another; what was tuned before is read from its folder.
 
+    Each stage goes on with what it learnt, and with what is known of that.
+
     Raises:
         AspectragError: What was tuned before had other settings, or cannot be read.
     """
@@ -157,12 +160,18 @@ def _recompiled(
     for recipe in recipes:
         folder += f"+{folder_of(recipe)}"
         if not (kept / folder / "manifest.json").is_file():
-            program = recompile(recipe, program, lm, kept / folder)
+            before = program.deepcopy()
+            tuned = recompile(recipe, program, lm, kept / folder)
             if not (kept / folder / "manifest.json").is_file():
-                program.save(kept / folder, meta={"lm": getattr(lm, "model", ""), "recipe": recipe})
+                told = {"lm": getattr(lm, "model", ""), "recipe": recipe}
+                stages = {**tuned.tuning.get("stages", {}), **dict.fromkeys(relearnt(before, tuned), told)}
+                tuned.save(kept / folder, meta={**told, "stages": stages})
         saved = type(program).load(kept / folder, program.retriever)
         if saved.config != program.config:
             raise AspectragError(f"{kept / folder} was tuned with other settings: give another --out, or remove it")
         # Also where it was tuned just now: what is measured is what is kept, and a run that goes on finds the same.
-        program.load_state(saved.dump_state())
+        program.adopt(kept / folder, [*saved.tuning["stages"], *relearnt(program, saved)])
+        if (ranker := getattr(saved, "ranker", None)) is not None:
+            program.ranker = ranker  # pyright: ignore[reportAttributeAccessIssue]
+            program.tuning["ranker"] = saved.tuning.get("ranker", {"recipe": recipe})
     return program

@@ -8,6 +8,8 @@ import dspy
 
 from ...errors import AspectragError
 
+# The best score there is, which a run must reach to be a demo unless another threshold is given.
+TOP = 1.0
 Score = float | None | Mapping[str, float | None]
 
 
@@ -72,7 +74,7 @@ def as_dspy(metric: Metric, column: str | None = None, threshold: float | None =
     known = metric.gives or (metric.name,)
     if column is not None and column not in known:
         raise AspectragError(f"the metric {metric.name!r} has no column {column!r}: choose of {', '.join(known)}")
-    wanted, limit = column or metric.main, 1.0 if threshold is None else threshold
+    wanted, limit = column or metric.main, TOP if threshold is None else threshold
     lower = metric.better == "lower"
 
     def scored(

@@ -1,10 +1,9 @@
 """The metrics by the names that users give them."""
 
-import difflib
 import re
 from collections.abc import Callable
 
-from ...errors import AspectragError
+from ...errors import AspectragError, nearest
 from . import (
     accuracy,
     answer_hit,
@@ -83,6 +82,4 @@ def _hint(name: str) -> str:
     for known in METRICS.values():
         if name in known.gives:
             return f", it is a column of the metric {known.name!r}"
-    spelled = {known.lower(): known for known in METRICS}
-    near = difflib.get_close_matches(name.lower(), spelled, n=1, cutoff=0.5)
-    return f": did you mean {spelled[near[0]]!r}?" if near else ""
+    return nearest(name, METRICS)

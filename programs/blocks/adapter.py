@@ -201,9 +201,4 @@ def _as_object(signature: type[dspy.Signature], completion: str) -> str:
     return completion
 
 
-_CHAT, _JSON = TolerantChatAdapter(), StructuredAdapter()
-
-
-def adapter_for(lm: dspy.BaseLM) -> dspy.Adapter:
-    """JSON under a schema where the model can be held to one, the tolerant chat format elsewhere."""
-    return _JSON if lm.supports_response_schema and "response_format" in lm.supported_params else _CHAT
+_JSON = StructuredAdapter()

@@ -7,8 +7,9 @@ from typing import Any, TypeVar
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 
-from .adapter import adapter_for, answer_left, is_cut_off
+from .adapter import answer_left, is_cut_off
 from .cancelling import stop_if_cancelled
+from .formats import adapter_for
 
 Accepted = TypeVar("Accepted")
 

@@ -225,7 +225,7 @@ def test_documents_without_text_are_refused_and_nothing_is_left(run, server, tmp
         (["ask", ""], "empty"),
         (["ask", "  \n "], "empty"),
         (["ask", "why?", "--method", "tipped"], "did you mean 'typed'"),
-        (["ask", "why?", "--method", "rag", "--lm", "embeded"], "did you mean embedded"),
+        (["ask", "why?", "--method", "rag", "--lm", "embeded"], "did you mean 'embedded'"),
         (["ask", "why?", "--index", "nowhere"], "nowhere"),
         (["ask", "why?", "--index", "x", "--docs", "y"], "exclude"),
         (["ask", "why?", "--kind", "bm52"], "did you mean 'bm25'"),

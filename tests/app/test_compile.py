@@ -64,6 +64,21 @@ def test_arguments_budget_teacher_and_start(run, lm, world):
     assert read_manifest("second")["meta"]["stages"]["route"]["optimizer"]
 
 
+def test_a_threshold_out_of_reach_is_told(run, lm, world):
+    code, out, err = run("compile", "han.route", *OWN, "--optimizer", "bootstrap", "--threshold", "2")
+    assert code == 0, err
+    assert "! no run reached the threshold of 2 (12 were scored): no demo is one of a run" in out
+
+
+def test_a_place_that_is_no_folder(run, lm, world):
+    code, _, err = run("compile", "han.route", *OWN, "--out", "train.jsonl/compiled")
+    assert code == 1
+    assert err.splitlines()[-1] == (
+        "aspectrag: train.jsonl/compiled cannot be written into (Not a directory): give another --out"
+    )
+    assert calls_of(lm) == 0
+
+
 def test_markup_of_a_model_is_text(run, lm, world, monkeypatch):
     hint = "[bold]no[/bold] \x1b[31mred"
     reply = lambda call: learner(call) if "route" in call.fields else dict.fromkeys(call.fields, hint)  # noqa: E731
@@ -87,6 +102,7 @@ def test_markup_of_a_model_is_text(run, lm, world, monkeypatch):
         (("han.route", "--train", "no.jsonl", "--test", "test.jsonl", "--yes"), "no.jsonl does not exist"),
         (("han.route", *OWN, "--arg", "k"), "--arg takes NAME=VALUE"),
         (("han.route", *OWN, "--arg", "k=2"), "has no argument 'k'"),
+        (("han.route", *OWN, "--arg", "max_bootstrapped_demos=0"), "max_bootstrapped_demos must be 1 or more"),
         (("han.route", *OWN, "--budget", "huge"), "no budget 'huge'"),
         (("han.route", *OWN, "--budget", "3"), "needs at least"),
         (("han.route", *OWN, "--budget", "²"), "no budget '²'"),

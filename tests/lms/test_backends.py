@@ -220,9 +220,9 @@ def test_the_embedded_model_is_the_default_and_loads_nothing():
 
 
 def test_bad_specs_and_options():
-    with pytest.raises(AspectragError, match="did you mean embedded"):
+    with pytest.raises(AspectragError, match="did you mean 'embedded'"):
         load("embeded")
-    with pytest.raises(AspectragError, match="did you mean temperature"):
+    with pytest.raises(AspectragError, match="did you mean 'temperature'"):
         load("openai/m", temprature=1)
     with pytest.raises(AspectragError, match="api_key_env"):
         load("openai/m", api_key=KEY)

@@ -71,14 +71,14 @@ def test_roles(profile):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[lms.a]\nmodel = 'x/y'\ntemprature = 1", "lms.a: there is no option 'temprature'; did you mean temperature"),
+        ("[lms.a]\nmodel = 'x/y'\ntemprature = 1", "there is no option 'temprature': did you mean 'temperature'"),
         ("[lms.a]\nmodel = 'x/y'\napi_key = 'sk-1'", "api_key_env"),
         ("[lms.a]\nmodel = 'x/y'\nextra = {api_key = 'sk-1'}", "api_key_env"),
         ("[lms.a]\nmodel = 'x/y'\nmax_tokens = 'many'", "max_tokens = 'many' is not possible"),
         ("[lms.a]\ntemperature = 1", "must be a table with a model"),
         ("[lms.large]\nmodel = 'x/y'\n[roles]\nroute = 'larg'", "roles.route: there is no language model 'larg'"),
-        ("default = 'larg'\n[lms.large]\nmodel = 'x/y'", "did you mean large"),
-        ("[role]\na = 'b'", "there is no 'role'; did you mean roles"),
+        ("default = 'larg'\n[lms.large]\nmodel = 'x/y'", "did you mean 'large'"),
+        ("[role]\na = 'b'", "there is no 'role': did you mean 'roles'"),
         ("lms = 3", "lms must be a table"),
         ("[[", "cannot be read"),
     ],

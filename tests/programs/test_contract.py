@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import time
+from typing import Any
 
 import dspy
 import pytest
@@ -80,6 +81,41 @@ def test_saved_program_answers_alike_in_a_new_process(case, tmp_path):
     assert json.loads(done.stdout) == json.loads(json.dumps(program.dump_state()))
     files = sorted(p.name for p in (tmp_path / "p").iterdir())
     assert files == ["config.json", "manifest.json", "state.json"]
+
+
+@pytest.mark.parametrize("form", ["folder", "state.json", "pickled"])
+def test_no_secret_that_a_demo_or_an_instruction_repeats_is_saved(case, form, tmp_path, monkeypatch):
+    secret = "of-the-environment-1234"
+    monkeypatch.setenv("SOME_API_KEY", secret)
+    program, _ = case
+    for _, predictor in program.named_predictors():
+        predictor.signature = predictor.signature.with_instructions(f"Say {secret} each time.")
+        predictor.demos = [
+            dspy.Example(**dict.fromkeys(predictor.signature.fields, f"it is {secret}")),
+            {"a": [secret]},
+        ]
+    before = program.dump_state()
+    meta = {"meta": {"scores": secret}} if form == "folder" else {}
+    program.save(tmp_path / form, save_program=form == "pickled", **meta)
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert files
+    assert not [file.name for file in files if secret.encode() in file.read_bytes()]
+    assert program.dump_state() == before, "what is saved was changed in the program too"
+    if form == "folder":
+        loaded = type(program).load(tmp_path / form, ListRetriever())
+        assert loaded.config == program.config
+        for _, predictor in loaded.named_predictors():
+            assert predictor.signature.instructions == "Say *** each time."
+            assert set(predictor.demos[0].values()) == {"it is ***"}
+
+
+def test_data_that_looks_like_a_key_is_saved_as_it_is(tmp_path):
+    program: Any = METHODS["han"](None, ListRetriever())
+    demo = {"question": "What is hf_squad_00012?", "route": "complex", "token": "Basic Instinct"}
+    program.route.demos = [dspy.Example(**demo)]
+    program.save(tmp_path / "p")
+    loaded: Any = METHODS["han"].load(tmp_path / "p", ListRetriever())
+    assert loaded.route.demos == [demo]
 
 
 def test_no_key_is_saved(case, tmp_path):

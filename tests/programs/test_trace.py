@@ -46,6 +46,16 @@ def test_cached_calls_are_marked_and_cost_nothing():
     assert trace.usage["prompt_tokens"] == calls[0].tokens["prompt"] > 0
 
 
+def test_how_likely_labels_are_stands_beside_the_text():
+    lm = scripted_lm(answer)
+    lm.probabilities = [{"kind": {"a": 0.75, "b": 0.25}}]
+    with record() as trace, dspy.context(lm=lm):
+        said = lm("Hello")
+    (call,) = trace.walk()
+    assert call.outputs == [{"text": said[0], "probabilities": {"kind": {"a": 0.75, "b": 0.25}}}]
+    assert Trace.from_dict(trace.to_dict()).steps[0].outputs == call.outputs
+
+
 def test_a_recording_inside_another_joins_it():
     with record() as outer:
         with record() as inner, step("branch", "x"):

@@ -7,6 +7,7 @@ from aspectrag.data.construction.compound import (
     Part,
     as_question,
     compound_record,
+    from_singles,
     groups,
     join_verbatim,
     single_parts,
@@ -51,6 +52,20 @@ def test_questions_that_say_the_same_or_have_an_answer_in_common_do_not_meet():
     assert groups(same[:2]) == groups([same[0], same[2]]) == []
     (group,) = groups(same)
     assert {part.question for part in group.parts} == {"who", "Whom?"}
+
+
+def test_single_questions_become_compound_ones_several_times_each_time_others():
+    asked = [single(n, "Ulm" if n < 12 else "Bonn") for n in range(24)]
+    once, often = from_singles(asked, seed=1), from_singles(asked, 3, seed=1)
+    assert len(often) > 2 * len(once)
+    assert len({each.id for each in often}) == len(often)
+    parts = [frozenset(part["question"] for part in each.sub_questions) for each in often]
+    assert len(set(parts)) == len(parts)
+    for each in often:
+        assert route_of(each) == "compound"
+        assert all(part["question"].lower() in each.question.lower() for part in each.sub_questions)
+    assert len({each.question.rpartition("? ")[2].partition(" ")[0] for each in often}) > 2  # joined in several ways
+    assert from_singles([single(1), single(2, "Bonn")]) == []
 
 
 def test_joining_as_they_stand():

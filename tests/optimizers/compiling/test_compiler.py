@@ -1,18 +1,23 @@
 """Compiling from end to end, with a model that learns from demos and from a hint."""
 
 import json
+import os
+import shutil
 import time
+from pathlib import Path
 from typing import Any
 
 import dspy
 import pytest
+from aspectrag.data.index.retriever import NoPassages
 from aspectrag.errors import AspectragError
 from aspectrag.optimizers.compiling import compile_program
 from aspectrag.optimizers.compiling.examples import Examples
 from aspectrag.optimizers.compiling.optimizing import NothingChangedError
-from aspectrag.optimizers.compiling.teleprompters import OPTIMIZERS
+from aspectrag.optimizers.compiling.report import Report
+from aspectrag.optimizers.compiling.teleprompters import OPTIMIZERS, Size
 from aspectrag.optimizers.metrics.metric import Metric
-from aspectrag.programs.han_rag import HanRag
+from aspectrag.programs.han_rag import HanRag, HanRagConfig
 from aspectrag.programs.saved import read_manifest
 from aspectrag.signatures import RouteQuestion
 from dspy.utils.parallelizer import ParallelExecutor
@@ -198,6 +203,9 @@ def test_a_question_that_the_server_refuses_fails_alone(compiled):
 
     report = compiled("random-search", lm=model(reply)).report
     assert report.compiled.failures == {1: "LMInvalidRequestError: no such thing here"}
+    assert Report.from_dict(report.to_dict()).compiled == report.compiled
+    with pytest.raises(AspectragError, match=r"is damaged \(compiled.scores\): compile it again"):
+        Report.from_dict({**report.to_dict(), "compiled": {**report.compiled.to_dict(), "scores": 3}})
     assert report.kept == "compiled"
 
 
@@ -368,6 +376,196 @@ def test_examples_that_cannot_be_used(sets, message, compiled, tmp_path):
         compiled(sets=sets, lm=lm)
     assert calls_of(lm) == 0
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("by", ["labeled", "bootstrap", "random-search", "mipro", "rules"])
+def test_examples_without_an_output_are_no_demos(by, compiled, tmp_path):
+    bare = [dspy.Example(question=f"Question {n} goes nowhere").with_inputs("question") for n in range(50, 53)]
+    bare.append(bare.pop().copy(route=None))
+    sets = Examples([*routed(9), *bare[:2]], routed(8, 100), routed(8, 200))
+    lm = model()
+    with pytest.raises(AspectragError, match="2 of 11 train examples have no route, so they are no demos"):
+        compiled(by, sets=sets, lm=lm)
+    assert calls_of(lm) == 0
+    assert not (tmp_path / "out").exists()
+    if by == "bootstrap":
+        report = compiled(by, sets=sets, lm=lm, arguments={"max_labeled_demos": 0}, threshold=0.0).report
+        assert report.stages["route"].demos
+
+
+def test_questions_are_no_demos_of_a_method_even_if_asked_for(compiled):
+    lm = model()
+    with pytest.raises(AspectragError, match="12 of 12 train examples have no sub_questions"):
+        compiled(stage=None, arguments={"max_labeled_demos": 4}, lm=lm)
+    assert calls_of(lm) == 0
+
+
+def test_a_threshold_that_no_run_reaches_is_told(compiled, tmp_path):
+    report = compiled(threshold=2.0).report
+    note = "no run reached the threshold of 2 (12 were scored): no demo is one of a run"
+    assert list(report.notes) == [note]
+    assert json.loads((tmp_path / "out" / "report.json").read_text())["notes"] == [note]
+    assert compiled(out=tmp_path / "reached").report.notes == []
+    assert compiled("labeled", threshold=2.0, out=tmp_path / "labels").report.notes == []
+    assert compiled("gepa", threshold=2.0, out=tmp_path / "gepa").report.notes == []
+
+
+@pytest.mark.parametrize("by", ["bootstrap", "random-search"])
+def test_demos_that_were_there_are_not_thrown_away_for_none(by, compiled, tmp_path):
+    start = compiled("labeled").program
+    with pytest.raises(NothingChangedError, match="no run scored well enough for a demo"):
+        compiled(by, start=start, arguments={"max_labeled_demos": 0}, threshold=2.0, out=tmp_path / "second")
+
+
+BOUNDS = [(name, key) for name in PROMPTS for key, value in OPTIMIZERS[name].small.items() if isinstance(value, int)]
+
+
+@pytest.mark.parametrize(("by", "name"), BOUNDS)
+@pytest.mark.parametrize("value", [0, 1, 10**400], ids=["none", "one", "far too many"])
+def test_arguments_work_or_are_refused_before_anything_is_spent(by, name, value, compiled):
+    lm = model(sampled if by == "simba" else learner)
+    report, refused = outcome(lambda: compiled(by, examples(6, 4, 4), lm=lm, arguments={name: value}, workers=1).report)
+    assert report or "changed nothing" in refused or calls_of(lm) == 0, refused
+
+
+@pytest.mark.parametrize(
+    ("by", "arguments", "message"),
+    [
+        ("random-search", {"max_bootstrapped_demos": 0}, "max_bootstrapped_demos must be 1 or more"),
+        ("mipro", {"max_bootstrapped_demos": 0}, "max_bootstrapped_demos must be 1 or more, or max_labeled_demos 0"),
+        ("mipro", {"num_candidates": 1}, "num_candidates must be 2 or more"),
+        ("bootstrap", {"max_bootstrapped_demos": 0, "max_labeled_demos": 0}, "without demos there is nothing to tune"),
+        ("gepa", {"max_metric_calls": 8}, "must be more than the 8 examples to choose by"),
+        ("labeled", {"k": 10**400}, "must be at most 1,000,000"),
+    ],
+)
+def test_arguments_that_nothing_can_come_of(by, arguments, message, compiled, tmp_path):
+    lm = model()
+    with pytest.raises(AspectragError, match=message):
+        compiled(by, arguments=arguments, lm=lm)
+    assert calls_of(lm) == 0
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_strategy_that_there_is_not():
+    with pytest.raises(AspectragError, match="there is no strategy 'us4': did you mean 'us3'"):
+        OPTIMIZERS["dpo"].arguments({"strategy": "us4"}, "small", Size(4, 4, 0))
+
+
+def test_a_budget_of_runs_leaves_gepa_a_step_or_is_refused():
+    size = Size(12, 8, 1)
+    assert OPTIMIZERS["gepa"].arguments({}, 23, size)["max_metric_calls"] == 9
+    with pytest.raises(AspectragError, match="needs at least 23 runs"):
+        OPTIMIZERS["gepa"].arguments({}, 22, size)
+
+
+class Killed(BaseException):
+    """What no code can catch."""
+
+
+@pytest.mark.parametrize("place", ["program saved", "half of the work gone", "work gone"])
+def test_a_kill_at_the_very_end_leaves_what_the_same_command_finishes(place, compiled, tmp_path, monkeypatch):
+    rmtree, unlink = shutil.rmtree, Path.unlink
+
+    def killed(folder, *arguments, **options):
+        if Path(folder).name == ".work" and place != "work gone":
+            if place == "half of the work gone":
+                unlink(Path(folder) / "answers")
+            raise Killed
+        rmtree(folder, *arguments, **options)
+
+    def unlinked(path, *arguments, **options):
+        if path.name == "compiling.json":
+            raise Killed
+        unlink(path, *arguments, **options)
+
+    monkeypatch.setattr(shutil, "rmtree", killed)
+    monkeypatch.setattr(Path, "unlink", unlinked)
+    lm, out = model(), tmp_path / "out"
+    with pytest.raises(Killed):
+        compiled(lm=lm)
+    monkeypatch.undo()
+    assert (out / "manifest.json").is_file()
+    spent, before = calls_of(lm), (out / "report.json").read_text()
+    with pytest.raises(AspectragError, match="another arguments, optimizer"):
+        compiled("labeled", lm=lm)
+    done = compiled(lm=lm, agree=lambda estimate: False)
+    assert calls_of(lm) == spent
+    assert (out / "report.json").read_text() == before
+    assert json.loads(json.dumps(done.report.to_dict())) == json.loads(before)
+    assert done.report.compiled.classification.accuracy == 1.0
+    assert done.program.route.demos
+    assert sorted(file.name for file in out.iterdir() if file.name != ".lock") == [
+        "config.json", "manifest.json", "optimizer.log", "report.json", "state.json",
+    ]  # fmt: skip
+    with pytest.raises(AspectragError, match="holds a compiled program already"):
+        compiled(lm=lm)
+
+
+@pytest.mark.parametrize(
+    ("change", "differs"),
+    [
+        ({"threshold": 0.5}, "threshold"),
+        ({"known": {"decompose": {"sub_questions": []}}}, "known"),
+        ({"whole": True}, "whole"),
+        ({"roles": {"answer": model(name="scripted/other")}}, "roles"),
+        ({"lm": model().copy(temperature=0.7)}, "options"),
+        ({"start": HanRag(HanRagConfig(k=3), ListRetriever())}, "config"),
+        ({"seed": 1}, "seed"),
+        ({"keep": "compiled"}, "keep"),
+        ({"recipe": "router"}, "recipe"),
+        ({"sets": examples(11)}, "data"),
+        ({"teacher": model(name="scripted/teacher")}, "models, options"),
+        ({"start": HanRag(None, NoPassages())}, "passages"),
+    ],
+)
+def test_what_goes_on_must_be_what_was_begun(change, differs, compiled, tmp_path):
+    given = {"by": "bootstrap", "arguments": {"max_labeled_demos": 0}}
+    with pytest.raises(AspectragError, match="not begun"):
+        compiled(**given, agree=lambda estimate: False)
+    lm = change.get("lm") or model()
+    with pytest.raises(AspectragError, match=f"holds an optimization with another {differs}: give another --out"):
+        compiled(**{**given, "lm": lm, **change})
+    assert calls_of(lm) == 0
+    assert compiled(**given).report.stages["route"].changed
+
+
+def test_an_optimization_that_an_earlier_version_began_goes_on(compiled, tmp_path):
+    with pytest.raises(AspectragError, match="not begun"):
+        compiled(agree=lambda estimate: False)
+    file = tmp_path / "out" / "compiling.json"
+    told = json.loads(file.read_text())
+    for key in ("threshold", "known", "whole", "options", "roles", "config", "ranker", "passages"):
+        del told[key]
+    file.write_text(json.dumps(told))
+    assert compiled().report.kept == "compiled"
+
+
+def test_folders_that_cannot_be_written_into(compiled, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("years of work")
+    lm = model()
+    for out in (tmp_path / "file", tmp_path / "file" / "below" / "that"):
+        with pytest.raises(AspectragError, match=r"file\S* cannot be written into \(.+\): give another --out"):
+            compiled(out=out, lm=lm)
+    (tmp_path / "closed").mkdir()
+
+    def refused(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    for name in ("mkdir", "write_text"):
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, name, refused)
+            with pytest.raises(AspectragError, match=r"cannot be written into \(Permission denied\)"):
+                compiled(out=tmp_path / "closed", lm=lm)
+    assert calls_of(lm) == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="nothing is read-only to this user")
+def test_a_folder_that_is_read_only(compiled, tmp_path):
+    (tmp_path / "closed").mkdir(mode=0o500)
+    for out in (tmp_path / "closed", tmp_path / "closed" / "below"):
+        with pytest.raises(AspectragError, match="cannot be written into"):
+            compiled(out=out)
 
 
 def test_folders_that_cannot_be_used(compiled, tmp_path):

@@ -1,10 +1,17 @@
 """Recipes: those of the package, and what is refused."""
 
+import shutil
+from contextlib import nullcontext
+from typing import Any
+
 import pytest
 from aspectrag.errors import AspectragError
-from aspectrag.optimizers.compiling.recipes import output_of, read_recipe, recipe, recipes
+from aspectrag.optimizers.compiling import recipes as module
+from aspectrag.optimizers.compiling.materials import Materials
+from aspectrag.optimizers.compiling.recipes import compile_recipe, output_of, read_recipe, recipe, recipes
 from aspectrag.optimizers.compiling.teleprompters import OPTIMIZERS, Size, optimizer
 from aspectrag.programs.registry import METHODS
+from learning import LABEL, calls_of, examples, model, program
 
 GOOD = """
 about = "a"
@@ -80,3 +87,25 @@ def test_recipe_of_ones_own(tmp_path):
         recipe(str(tmp_path / "other.toml"))
     with pytest.raises(AspectragError, match="did you mean 'router'"):
         recipe("routr")
+
+
+def test_what_was_done_before_is_not_done_again_and_what_was_cut_short_is_ended(tmp_path, monkeypatch):
+    sets, lm, out = examples(), model(), tmp_path / "out"
+    found = Materials(list(sets.train), list(sets.val), list(sets.test), LABEL)
+    monkeypatch.setattr(module, "materials", lambda *_: nullcontext(found))
+    options = {"lm": lm, "optimizer": "labeled", "progress": False}
+
+    def killed(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "rmtree", killed)
+        with pytest.raises(KeyboardInterrupt):
+            compile_recipe("router", program(), out, **options)
+    spent = calls_of(lm)
+    for _ in range(2):
+        tuned: Any = compile_recipe("router", program(), out, **options)
+        assert tuned.route.demos
+        assert not (out / ".work").exists()
+        assert not (out / "compiling.json").exists()
+    assert calls_of(lm) == spent

@@ -13,12 +13,14 @@ from aspectrag.optimizers.metrics.metric import Metric
 from aspectrag.optimizers.metrics.stages import ranking_at
 from aspectrag.programs.rankers.pointer import PointerRanker
 from aspectrag.programs.rich_rag import RichRag, RichRagConfig
+from aspectrag.programs.saved import read_manifest
 from aspectrag.programs.typed_rag import TypedRag, TypedRagConfig
 from aspectrag.signatures import RouteQuestion
 from faceted import ASPECTS, WordEncoder, passages
 from faceted import examples as faceted
 from fakes import ListRetriever, by_fields
 from learning import HINT, calls_of, examples, model, program
+from tuned import save_tuned
 
 SOLVED = Metric("solved", "the answer holds the word", lambda e, p: float("solved" in (p.get("answer") or "")))
 
@@ -130,9 +132,39 @@ def test_weights_of_the_pointer_ranker(tmp_path, monkeypatch):
     )  # fmt: skip
     assert calls_of(lm) == 0
     assert isinstance(done.program.ranker, PointerRanker)
-    assert isinstance(RichRag.load(tmp_path / "out", start.retriever).ranker, PointerRanker)
+    loaded = RichRag.load(tmp_path / "out", start.retriever)
+    assert isinstance(loaded.ranker, PointerRanker)
+    assert loaded.tuning["ranker"] == read_manifest(tmp_path / "out")["meta"]["ranker"]
+    assert loaded.tuning["ranker"]["optimizer"] == "sft"
     assert start.ranker is None
     assert len(ASPECTS) == 3
+
+
+def test_a_saved_program_has_its_ranker_as_soon_as_it_is_one(tmp_path, monkeypatch):
+    from aspectrag.programs.rankers.network import PointerNetwork
+
+    program = RichRag(RichRagConfig(), ListRetriever(), PointerRanker(PointerNetwork(32, 16, 2, 1), WordEncoder()))
+
+    def killed(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(PointerRanker, "save", killed)
+        with pytest.raises(KeyboardInterrupt):
+            program.save(tmp_path / "p")
+    assert not (tmp_path / "p" / "manifest.json").exists()
+    program.save(tmp_path / "state.json")
+    assert (tmp_path / "state.json").is_file()
+
+
+def test_what_a_ranker_learnt_from_is_told_after_a_stage_was_tuned_too(tmp_path):
+    program = RichRag(RichRagConfig(), ListRetriever())
+    program.save(tmp_path / "first", meta={"lm": "a/b", "ranker": {"optimizer": "sft"}})
+    save_tuned(tmp_path / "other", "write", method="rich")
+    loaded = RichRag.load(tmp_path / "first", ListRetriever())
+    loaded.adopt(tmp_path / "other")
+    assert loaded.tuning["ranker"] == {"optimizer": "sft"}
+    assert set(loaded.tuning["stages"]) == {"write"}
 
 
 def test_a_ranker_is_trained_on_nothing_but_a_method_that_ranks(tmp_path):

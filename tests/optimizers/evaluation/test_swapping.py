@@ -4,6 +4,8 @@ import dspy
 import pytest
 from aspectrag.errors import AspectragError
 from aspectrag.lms.scripted import scripted_lm
+from aspectrag.optimizers.compiling import compile_program
+from aspectrag.optimizers.compiling.examples import Examples
 from aspectrag.optimizers.evaluation import runner, swap
 from aspectrag.optimizers.evaluation.comparison import compare
 from aspectrag.optimizers.evaluation.run import ALL, Run, runs_of
@@ -12,8 +14,14 @@ from aspectrag.optimizers.metrics.metric import Metric
 from aspectrag.programs.baselines.ircot import Ircot
 from aspectrag.programs.baselines.rag import Rag
 from aspectrag.programs.config import AnswerConfig
+from aspectrag.programs.rankers import pointer
+from aspectrag.programs.rankers.network import PointerNetwork
+from aspectrag.programs.rankers.pointer import PointerRanker
+from aspectrag.programs.rich_rag import RichRag, RichRagConfig
+from aspectrag.programs.saved import read_manifest, tuned_stages
 from dspy.lm15 import RateLimitError
 from evaluation import EM, questions, replies, retriever
+from faceted import WordEncoder
 
 DEMO = {"passages": [], "question": "What about tea?", "answer": "Leaves, ü.", "citations": [], "augmented": True}
 
@@ -140,6 +148,89 @@ def test_recompiled_it_is_asked_once_more_and_tuned_once(tmp_path):
     same = swapped(tmp_path, again, recipes=["router", "judge"], recompile=tuning(log))
     assert [each.run.metrics for each in same] == [each.run.metrics for each in made]
     assert (calls(again), len(log)) == ({"good": 0, "bad": 0}, 4)
+
+
+def by_the_compiler():
+    """Demos for one of two stages, one after the other, by the compiler itself."""
+    stages = {"first": "answer", "second": "think"}
+
+    def recompile(recipe, program, model, folder):
+        sets = Examples(*(answered(start, stages[recipe]) for start in (0, 100, 200)))
+        metric = Metric("said", "it says something", lambda example, prediction: 1.0)
+        return compile_program(
+            program, sets, metric, folder, method="ircot", stage=stages[recipe], by="labeled", lm=model, recipe=recipe,
+            keep="compiled", progress=False,
+        ).program  # fmt: skip
+
+    return recompile
+
+
+def answered(start, stage):
+    signature = getattr(Ircot(None, retriever()), stage).signature
+    return [
+        dspy.Example({name: _fitting(field, f"{name} {n}") for name, field in signature.fields.items()})
+        .with_inputs(*signature.input_fields) for n in range(start, start + 2)
+    ]  # fmt: skip
+
+
+def _fitting(field, text):
+    return {bool: True, str: text}.get(field.annotation, [])
+
+
+def test_stages_tuned_one_after_the_other_keep_where_they_are_from(tmp_path):
+    def chain(call):
+        return {"thought": "t", "answered": True, "answer": "So.", "citations": []}
+
+    def of_two(stages):
+        return {stage: (each["lm"], each["recipe"]) for stage, each in stages.items()}
+
+    options = {"method": "ircot", "program_of": lambda lm: Ircot(None, retriever()), "recipes": ["first", "second"]}
+    made = swapped(tmp_path, models(good=chain, bad=chain), recompile=by_the_compiler(), **options)
+    for name, run in ((name, each.run) for name, each in zip("aabb", made, strict=True) if each.recipes):
+        lm = {"a": "scripted/swap/good", "b": "scripted/swap/bad"}[name]
+        assert run.config["compiled_stages"] == {"answer": lm, "think": lm}
+        (last,) = [each for each in (run.path.parent.parent).glob("*/compiled/*+second-*/manifest.json")
+                   if read_manifest(each.parent)["meta"]["lm"] == lm]  # fmt: skip
+        assert of_two(tuned_stages(read_manifest(last.parent))) == {"answer": (lm, "first"), "think": (lm, "second")}
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_what_a_function_of_ones_own_tuned_is_told_too(tmp_path, in_place):
+    def recompile(recipe, program, lm, folder):
+        better = program if in_place else program.deepcopy()
+        better.answer.demos = [*better.answer.demos, dspy.Example(**DEMO).with_inputs("question")]
+        return better
+
+    lms = models()
+    made = swapped(tmp_path, lms, recipes=["router", "judge"], recompile=recompile)
+    assert [each.run.config["compiled_stages"] for each in made] == [
+        None, {"answer": "scripted/swap/good"}, None, {"answer": "scripted/swap/bad"},
+    ]  # fmt: skip
+    assert max(call.prompt.count("What about tea?") for call in lms["good"].engine.calls) == 2
+    manifests = [read_manifest(file.parent) for file in tmp_path.glob("*/compiled/*/manifest.json")]
+    assert {(each["recipe"], *each["stages"]) for each in (manifest["meta"] for manifest in manifests)} == {
+        ("router", "answer"), ("judge", "answer"),
+    }  # fmt: skip
+
+
+def test_a_ranker_that_was_trained_is_asked(tmp_path, monkeypatch):
+    monkeypatch.setattr(pointer, "_encoder", lambda *_: WordEncoder())
+
+    def recompile(recipe, program, lm, folder):
+        program.ranker = PointerRanker(PointerNetwork(32, 16, 2, 1), WordEncoder(), {"trained": "by hand"})
+        return program
+
+    def reply(call):
+        return {"aspects": ["a"], "answer": "So [1].", "citations": [1]}
+
+    def program_of(lm):
+        return RichRag(RichRagConfig(ranker="retrieval"), retriever())
+
+    options = {"method": "rich", "program_of": program_of, "recipes": ["pointer"], "recompile": recompile}
+    made = swapped(tmp_path, models(good=reply, bad=reply), **options)
+    assert [bool(each.run.config["ranker"]) for each in made] == [False, True, False, True]
+    again = swapped(tmp_path, models(good=reply, bad=reply), **options)
+    assert [each.run.metrics for each in again] == [each.run.metrics for each in made]
 
 
 def test_stopped_while_it_is_tuned_it_goes_on_with_what_was_tuned(tmp_path):

@@ -1,6 +1,5 @@
-import dspy
 import pytest
-from aspectrag.programs.blocks.adapter import StructuredAdapter, TolerantChatAdapter, adapter_for
+from aspectrag.programs.blocks.adapter import StructuredAdapter, TolerantChatAdapter
 from aspectrag.signatures import (
     ClassifyQuestion,
     GenerateReasonQueries,
@@ -15,17 +14,6 @@ from aspectrag.signatures import (
 from dspy.utils.exceptions import AdapterParseError
 
 SIDES = [{"opinion": "for", "query": "a?"}, {"opinion": "against", "query": "b?"}]
-
-
-class Lm:
-    def __init__(self, schema, params):
-        self.supports_response_schema, self.supported_params = schema, params
-
-
-def test_the_format_follows_what_the_model_can_do():
-    assert isinstance(adapter_for(Lm(True, {"response_format"})), dspy.JSONAdapter)
-    assert type(adapter_for(Lm(True, set()))) is TolerantChatAdapter
-    assert type(adapter_for(Lm(False, {"response_format"}))) is TolerantChatAdapter
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,85 @@
+"""``aspectrag train``: small models of your own for the stages that steer a question."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import AspectragError
+from ..lms.artifacts import home
+from .building import folder
+from .corpora import say
+from .views.terminal import console, shown
+
+app = typer.Typer(no_args_is_help=True, help="Train small models for single stages.")
+
+_SKILLS = "classifier, router, relevance, ending, decomposer, refiner"
+
+
+@app.callback()
+def _train() -> None:
+    """Train small models for single stages."""
+
+
+@app.command()
+def revelator(
+    out: Annotated[Path, typer.Option(help="Folder for the adapters, one in a folder for each skill.")],
+    skills: Annotated[
+        list[str] | None, typer.Option("--skills", help=f"Only this one: {_SKILLS}. Can be given again.")
+    ] = None,
+    base: Annotated[
+        str, typer.Option(help="The small model: smollm2, a folder, or a name on the hub; any causal model.")
+    ] = "smollm2",
+    data: Annotated[
+        Path | None,
+        typer.Option(help="Folder with a folder for each benchmark.", show_default="what was fetched, or the hub"),
+    ] = None,
+    minutes: Annotated[
+        float | None, typer.Option(min=0.1, help="Most minutes in all.", show_default="as long as it takes")
+    ] = None,
+    most: Annotated[
+        int | None, typer.Option(min=8, help="Most examples of a skill.", show_default="500 to 1,900")
+    ] = None,
+    epochs: Annotated[
+        float | None, typer.Option(min=0.01, help="Passes over the examples.", show_default="1 or 2")
+    ] = None,
+    rank: Annotated[int, typer.Option(min=1, help="Of the adapters: their size grows with it.")] = 8,
+    learning_rate: Annotated[float, typer.Option(help="The highest; it falls to 0 at the end.")] = 1e-3,
+    seed: Annotated[int, typer.Option(help="Of all that is left to chance.")] = 0,
+) -> None:
+    """Teach a small model how a question is looked up: which type it is, by which way, what helps, when to stop.
+
+    \b
+    classifier   which of eight types a question is (Typed-RAG)
+    router       which of four ways it is looked up (HANRAG)
+    relevance    whether a passage helps
+    ending       whether enough was found
+    decomposer   a compound question -> its parts
+    refiner      what to look up next
+
+    Learnt is from the split tune of the benchmarks that the recipes of these
+    stages name; nothing that shares a question or a supporting passage with
+    the split dev. Stopped, the same command goes on where it was. A skill is
+    used by --role, such as --role route=local/OUT/router.
+
+    Example:
+      aspectrag train revelator --skills router --out runs/revelator
+    """  # noqa: D301
+    from ..optimizers.tuning.lora import LoraSettings
+    from ..optimizers.tuning.revelator import train_revelator
+    from ..optimizers.tuning.skills import SKILLS, stage_of
+
+    folder(out)
+    settings = LoraSettings(rank=rank, alpha=2 * rank, learning_rate=learning_rate, seed=seed)
+    if data is not None and not data.is_dir():
+        raise AspectragError(f"--data: there is no folder {data}")
+
+    def told(skill: str, where: Path) -> None:
+        _, stage = stage_of(skill)
+        console().print(shown(f"{skill}: {where} (--role {stage}=local/{where})"))
+
+    say("reading what is to be learnt …")
+    train_revelator(
+        data or home() / "benchmarks", out, skills=skills or SKILLS, base=base, most=most, epochs=epochs,
+        minutes=minutes, settings=settings, told=told,
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Tuning the weights of small language models: LoRA adapters for single stages, and DSPy's way to ask for them."""

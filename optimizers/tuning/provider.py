@@ -1,0 +1,117 @@
+"""Where DSPy's weight optimizers have language models tuned: here, with peft."""
+
+import hashlib
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import dspy
+from dspy.clients.provider import Provider, TrainingJob
+from dspy.clients.utils_finetune import TrainDataFormat
+
+from ...errors import AspectragError, nearest
+from ...lms.artifacts import home
+from ...lms.local_names import base_of, model_string
+from .lora import LoraSettings, tune
+
+# What tuning may be told beside its settings.
+_OTHERS = ("out", "held_out", "skill", "progress")
+
+
+class LoraProvider(Provider):
+    """Tunes local models for ``BootstrapFinetune``, ``BetterTogether`` and :class:`.labeled.LabeledFinetune`.
+
+    What they hand on as ``train_kwargs`` are fields of :class:`.lora.LoraSettings`, and ``out`` (folder of the adapter;
+    by default one in the cache, by what is learnt), ``held_out`` (the chats, or the share of them, that the best
+    weights are chosen by; a tenth by default), ``skill`` and ``progress``.
+
+    Example:
+        >>> lm = tunable(lms.load("local/smollm2"))  # doctest: +SKIP
+        >>> program.set_lm(lm)  # doctest: +SKIP
+        >>> optimizer = dspy.BootstrapFinetune(metric=em, adapter=BareAdapter())  # doctest: +SKIP
+        >>> tuned = optimizer.compile(program, trainset=examples, teacher=large)  # doctest: +SKIP
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.finetunable = True
+
+    @staticmethod
+    def is_provider_model(model: str) -> bool:
+        """Whether a model string names a local model."""
+        return model.startswith("local/")
+
+    @staticmethod
+    def finetune(
+        job: TrainingJob,  # noqa: ARG004 - its thread waits for us, there is nothing to tell it
+        model: str,
+        train_data: list[dict[str, Any]],
+        train_data_format: TrainDataFormat | str | None,
+        train_kwargs: dict[str, Any] | None = None,
+    ) -> str:
+        """Tune a model, and return the model string of what became of it.
+
+        Args:
+            job: Of DSPy.
+            model: The base, or an adapter whose base it is.
+            train_data: Chats, each under ``messages``, the last message being the answer.
+            train_data_format: ``TrainDataFormat.CHAT``.
+            train_kwargs: See the class.
+
+        Raises:
+            AspectragError: Something cannot be used as it is; see :func:`.lora.tune`.
+        """
+        if train_data_format not in (TrainDataFormat.CHAT, "chat", None):
+            raise AspectragError(f"local models are tuned on chats, not on data of the format {train_data_format}")
+        given = dict(train_kwargs or {})
+        others = {name: given.pop(name) for name in _OTHERS if name in given}
+        settings = _settings(given)
+        chats = [example["messages"] for example in train_data]
+        learn, held_out = _shared_out(chats, others.get("held_out", 0.1), settings.seed)
+        prompt = "bare" if all(len(chat) == 2 for chat in chats) else "chat"
+        out = Path(others.get("out") or home() / "adapters" / _name(model, chats, given))
+        tuned = tune(
+            base_of(model), learn, held_out, out, prompt=prompt, skill=others.get("skill", ""), settings=settings,
+            progress=others.get("progress", True),
+        )  # fmt: skip
+        return model_string(tuned.folder)
+
+
+def tunable(lm: dspy.LM) -> dspy.LM:
+    """A copy of a local model that DSPy's optimizers can tune.
+
+    Raises:
+        AspectragError: It is no local model.
+    """
+    if not LoraProvider.is_provider_model(lm.model):
+        raise AspectragError(f"{lm.model} cannot be tuned here: take a local model, such as local/smollm2")
+    copy = lm.copy()
+    copy.provider = LoraProvider()
+    copy.train_kwargs = {}
+    return copy
+
+
+def _settings(given: dict[str, Any]) -> LoraSettings:
+    known = [field.name for field in fields(LoraSettings)]
+    for name in given:
+        if name not in known:
+            raise AspectragError(f"tuning takes no {name!r}{nearest(name, [*known, *_OTHERS])}")
+    return LoraSettings(**given)
+
+
+def _shared_out(
+    chats: Sequence[list[dict[str, Any]]], held_out: float | Sequence[list[dict[str, Any]]], seed: int
+) -> tuple[list[Any], list[Any]]:
+    if not isinstance(held_out, float | int):
+        return list(chats), list(held_out)
+    if not 0 <= held_out < 1:
+        raise AspectragError(f"held_out is a share of the examples, from 0 to below 1, or examples: not {held_out}")
+    kept = set(random.Random(seed).sample(range(len(chats)), round(held_out * len(chats))))
+    return [chats[i] for i in range(len(chats)) if i not in kept], [chats[i] for i in sorted(kept)]
+
+
+def _name(model: str, chats: Sequence[Any], given: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps([model, chats, given], sort_keys=True).encode()).hexdigest()[:16]

@@ -1,0 +1,110 @@
+"""The revelator: every skill by which a question is steered, taught to one small model, an adapter each.
+
+Source: HANRAG (arXiv 2509.09713), section 4.2, whose revelator is one model of 8 billion parameters, tuned for all of
+its skills. Ours are adapters of a model of 135 million, so that they are trained, and run, on a laptop.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import dspy
+
+from ...lms import load
+from ...lms.card import read_card, write_card
+from .labeled import LabeledFinetune
+from .lora import LoraSettings
+from .skills import SKILLS, Lessons, lessons, predictor_of, stage_of
+from .thresholds import best_threshold, probabilities
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much of a skill is learnt: examples, at most, and passes over them."""
+
+    most: int
+    epochs: float
+
+
+# As much as two cores read in an hour and a half, about a hundred tokens a second: passages are long.
+PLANS: Mapping[str, Plan] = {
+    "classifier": Plan(1900, 2.0),
+    "router": Plan(1500, 2.0),
+    "relevance": Plan(800, 1.0),
+    "ending": Plan(900, 1.5),
+    "decomposer": Plan(500, 2.0),
+    "refiner": Plan(800, 1.0),
+}
+
+
+def train_revelator(
+    store: Path,
+    out: Path,
+    *,
+    skills: Sequence[str] = SKILLS,
+    base: str = "smollm2",
+    most: int | None = None,
+    epochs: float | None = None,
+    minutes: float | None = None,
+    settings: LoraSettings | None = None,
+    told: Callable[[str, Path], None] = lambda *_: None,
+    progress: bool = True,
+) -> dict[str, Path]:
+    """Teach skills to a small model, one after the other; killed, the same call goes on where it was.
+
+    Args:
+        store: Folder with a folder for each benchmark; the split ``tune`` is learnt from.
+        out: Gets a folder for each skill.
+        skills: Of :data:`.skills.SKILLS`.
+        base: Name of the small model, after ``local/``.
+        most: Examples of a skill, at most; by default as in :data:`PLANS`.
+        epochs: Passes over them; by default as in :data:`PLANS`.
+        minutes: In all; shared out by how much there is to read.
+        settings: How to train; its epochs and minutes are those above.
+        told: Called with each skill that is done, and its folder.
+        progress: Whether to show bars.
+
+    Returns:
+        The folders, by skill.
+
+    Raises:
+        AspectragError: There is no such skill, its examples cannot be had, or see :func:`.lora.tune`.
+    """
+    settings = settings or LoraSettings()
+    for skill in skills:
+        stage_of(skill)
+    lm = load(f"local/{base}")
+    found = {
+        skill: lessons(skill, store, most=most or PLANS[skill].most, seed=settings.seed)
+        for skill in dict.fromkeys(skills)
+    }
+    weights = {skill: _reading(each) for skill, each in found.items()}
+    for skill, each in found.items():
+        share = None if minutes is None else minutes * weights[skill] / sum(weights.values())
+        how = replace(settings, minutes=share, epochs=epochs or PLANS[skill].epochs)
+        teach(skill, lm, each, out / skill, how, progress=progress)
+        told(skill, out / skill)
+    return {skill: out / skill for skill in found}
+
+
+def teach(skill: str, lm: dspy.LM, found: Lessons, out: Path, settings: LoraSettings, *, progress: bool = True) -> Any:
+    """Teach one skill; a verdict then gets the threshold that is best for the examples that were held out.
+
+    Returns:
+        The predictor of the stage, with the tuned model.
+    """
+    tuner = LabeledFinetune(lm, out=out, skill=skill, progress=progress, **vars(settings))
+    tuned = tuner.compile(predictor_of(skill), trainset=found.learn, valset=found.held_out)
+    (output,) = tuned.signature.output_fields
+    card = read_card(out)
+    if tuned.signature.output_fields[output].annotation is bool and output not in card.thresholds:
+        chances = probabilities(tuned, output, found.held_out)
+        threshold = best_threshold(chances, [bool(each[output]) for each in found.held_out])
+        write_card(out, replace(card, thresholds={output: threshold}))
+        tuned.lm = load(f"local/{out}")
+    return tuned
+
+
+def _reading(found: Lessons) -> int:
+    return sum(len(str(each.toDict())) for each in found.learn)

@@ -1,0 +1,152 @@
+"""Adapters that are trained: they learn, go on when killed, and are refused where they do not fit."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from aspectrag.errors import AspectragError
+from aspectrag.lms.card import read_card
+from aspectrag.lms.local_model import LocalModel
+from aspectrag.lms.local_names import find
+from aspectrag.lms.slots import prompt_ids, tokens
+from aspectrag.optimizers.tuning import trainer
+from aspectrag.optimizers.tuning.lora import LoraSettings, tune
+from safetensors import safe_open
+from tiny import tiny_base
+
+QUICK = LoraSettings(epochs=6, learning_rate=2e-2, rank=4, evaluations=4)
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    return str(tiny_base(tmp_path_factory.mktemp("base")))
+
+
+def chat(n, word):
+    route = "compound" if word == "and" else "single"
+    asked = {"role": "user", "content": f"question: {n} {word}\n-> route"}
+    return [asked, {"role": "assistant", "content": json.dumps({"route": route})}]
+
+
+CHATS = [chat(n, word) for n in range(40) for word in ("and", "or")]
+HELD_OUT = [chat(n, word) for n in range(40, 46) for word in ("and", "or")]
+
+
+def right(model, name, chats):
+    """The share of chats for which the label that is said is likelier."""
+    options = [tokens(model.tokenizer, json.dumps(label)) for label in ("compound", "single")]
+    prompts = [[*prompt_ids(model.tokenizer, asked), *tokens(model.tokenizer, '{"route":')] for *asked, _ in chats]
+    chances = model.choose(name, prompts, options)
+    said = [0 if "compound" in answer["content"] else 1 for *_, answer in chats]
+    return sum(each[place] > 0.5 for each, place in zip(chances, said, strict=True)) / len(chats)
+
+
+def test_what_is_taught_is_learnt_and_kept_in_a_small_file(base, tmp_path):
+    tuned = tune(base, CHATS, HELD_OUT, tmp_path / "a", skill="router", settings=QUICK, progress=False)
+    losses = [loss for _, loss in tuned.report["losses"]]
+    assert losses[0] > 2 * min(losses)
+    assert right(LocalModel(base), find(str(tuned.folder)), HELD_OUT) == 1.0
+    assert sorted(path.name for path in tuned.folder.iterdir()) == [
+        "adapter_config.json", "adapter_model.safetensors", "card.json",
+    ]  # fmt: skip
+    card = read_card(tuned.folder)
+    assert (card.skill, card.prompt, card.base["name"]) == ("router", "bare", base)
+    assert card.training["examples"] == {"learn": 80, "held_out": 12, "too_long": 0}
+    with safe_open(tuned.folder / "adapter_model.safetensors", "pt") as file:
+        assert {str(file.get_tensor(name).dtype) for name in file.keys()} == {"torch.float16"}  # noqa: SIM118
+    assert "held-out loss" in str(tuned)
+
+
+def test_the_same_again_is_there_already_and_another_is_refused(base, tmp_path, monkeypatch):
+    first = tune(base, CHATS[:8], [], tmp_path, settings=LoraSettings(epochs=1, rank=2), progress=False)
+    monkeypatch.setattr(trainer, "Trainer", None)
+    again = tune(base, CHATS[:8], [], tmp_path, settings=LoraSettings(epochs=1, rank=2), progress=False)
+    assert again.report == first.report
+    with pytest.raises(AspectragError, match="holds an adapter of other examples or settings"):
+        tune(base, CHATS[:9], [], tmp_path, settings=LoraSettings(epochs=1, rank=2), progress=False)
+
+
+def test_the_same_seed_gives_the_same_weights(base, tmp_path):
+    settings = LoraSettings(epochs=2, rank=2, evaluations=2)
+    files = []
+    for name in "ab":
+        tune(base, CHATS[:16], HELD_OUT, tmp_path / name, settings=settings, progress=False)
+        files.append((tmp_path / name / "adapter_model.safetensors").read_bytes())
+    assert files[0] == files[1]
+
+
+_KILLED = """
+    import os, signal, sys
+    sys.path[:0] = {paths!r}
+    from test_lora import CHATS, HELD_OUT, tune, LoraSettings, trainer
+    class Killed(trainer._Bar):
+        def on_step_end(self, args, state, control, **rest):
+            super().on_step_end(args, state, control, **rest)
+            if state.global_step == {at}:
+                os.kill(os.getpid(), signal.SIGKILL)
+    trainer._Bar = Killed
+    tune({base!r}, CHATS, HELD_OUT, {out!r}, settings=LoraSettings(epochs=2, rank=2, evaluations=5), progress=False)
+"""
+
+
+def test_killed_it_goes_on_and_ends_with_the_same_weights(base, tmp_path):
+    settings = LoraSettings(epochs=2, rank=2, evaluations=5)
+    tune(base, CHATS, HELD_OUT, tmp_path / "whole", settings=settings, progress=False)
+    out = tmp_path / "killed"
+    paths = [os.path.dirname(__file__), *[path for path in sys.path if path.endswith("support")]]  # noqa: PTH120
+    script = textwrap.dedent(_KILLED.format(paths=paths, base=base, out=str(out), at=11))
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == -signal.SIGKILL
+    assert not (out / "card.json").exists()
+    assert list((out / "training").glob("checkpoint-*"))
+    # What a kill left half-written is passed over.
+    (out / "training" / "checkpoint-19").mkdir()
+    tuned = tune(base, CHATS, HELD_OUT, out, settings=settings, progress=False)
+    assert tuned.report["steps"] == 20
+    whole, gone_on = ((tmp_path / name / "adapter_model.safetensors").read_bytes() for name in ("whole", "killed"))
+    assert gone_on == whole
+
+
+def test_another_training_in_the_folder_is_refused(base, tmp_path):
+    (tmp_path / "training").mkdir()
+    (tmp_path / "training" / "digest").write_text("other")
+    with pytest.raises(AspectragError, match="holds a training with other examples"):
+        tune(base, CHATS, [], tmp_path, progress=False)
+
+
+def test_a_full_disk_is_told_and_the_last_checkpoint_stays(base, tmp_path, monkeypatch):
+    settings = LoraSettings(epochs=2, rank=2, evaluations=5)
+    saved = trainer._Trainer._save_checkpoint
+
+    def full(self, *args, **kwargs):
+        if self.state.global_step > 4:
+            raise OSError(28, "No space left on device")
+        return saved(self, *args, **kwargs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(trainer._Trainer, "_save_checkpoint", full)
+        with pytest.raises(AspectragError, match="no room for a checkpoint"):
+            tune(base, CHATS, HELD_OUT, tmp_path, settings=settings, progress=False)
+    assert (tmp_path / "training" / "checkpoint-4").is_dir()
+    assert tune(base, CHATS, HELD_OUT, tmp_path, settings=settings, progress=False).report["steps"] == 20
+
+
+def test_nothing_that_fits_is_told(base, tmp_path):
+    with pytest.raises(AspectragError, match="of 2 examples none has at most 5 tokens"):
+        tune(base, CHATS[:2], [], tmp_path, settings=LoraSettings(length=5), progress=False)
+    assert not list(tmp_path.iterdir())
+
+
+def test_minutes_make_fewer_steps(base, tmp_path, monkeypatch):
+    monkeypatch.setattr(trainer, "_step_seconds", lambda *_: 10.0)
+    settings = LoraSettings(epochs=9, rank=2, minutes=0.5)
+    assert tune(base, CHATS, [], tmp_path, settings=settings, progress=False).report["steps"] == 3
+
+
+@pytest.mark.parametrize("wrong", [{"rank": 0}, {"dropout": 1.0}, {"minutes": 0}, {"epochs": -1}])
+def test_settings_that_cannot_be(wrong):
+    with pytest.raises(AspectragError, match=next(iter(wrong))):
+        LoraSettings(**wrong)
