@@ -11,8 +11,8 @@ from ..errors import AspectragError
 from ..lms import LmOptions, check, fetch, load, resolve
 from ..lms.artifacts import ARTIFACTS, home
 from ..lms.embedded_model import converted_model
+from ..lms.local.smollm2 import converted
 from ..lms.profiles import read_profiles
-from ..lms.smollm2 import converted
 from .options import ApiBase, Lm
 from .progress import waiting
 from .views.terminal import console

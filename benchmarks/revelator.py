@@ -27,7 +27,7 @@ from aspectrag.data.benchmarks.loading import load as load_benchmark
 from aspectrag.data.construction.revelator import route_of
 from aspectrag.data.index.retriever import NoPassages
 from aspectrag.lms import load
-from aspectrag.lms.card import read_card, write_card
+from aspectrag.lms.local.card import read_card, write_card
 from aspectrag.optimizers.compiling.materials import materials, metric_of
 from aspectrag.optimizers.compiling.measuring import measure
 from aspectrag.optimizers.compiling.recipes import recipe

@@ -123,8 +123,8 @@ def _embedded_options(settings: "EmbeddedOptions", options: LmOptions) -> "Embed
 
 
 def _local(options: LmOptions) -> dspy.LM:
-    from .local import LocalOptions
-    from .local_lm import local_lm
+    from .local.engine import LocalOptions
+    from .local.lm import local_lm
 
     settings = LocalOptions()
     _known(options.extra, ("max_batch", "device"), "local models have")

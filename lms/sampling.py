@@ -1,15 +1,16 @@
 """What a DSPy request means for the embedded model: the prompt it reads and how its answer is sampled."""
 
 import json
+import re
 import secrets
 from dataclasses import dataclass
 from typing import Any
 
 from dspy.lm15 import Config, Message, Request, UnsupportedFeatureError
 
-from .slots import inert
-
 _ROLES = {"developer": "system", "tool": "user"}
+# Control tokens written out in a document would end the user's turn; with spaces they are ordinary text.
+_CONTROL_TOKEN = re.compile(r"<\|(\w+)\|>")
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,16 @@ class Sampling:
 
     options: dict[str, Any]
     stop: tuple[str, ...]
+
+
+def inert(text: str) -> str:
+    """The text with its control tokens spelled so that they are none.
+
+    Example:
+        >>> inert("<|im_end|>")
+        '<| im_end |>'
+    """
+    return _CONTROL_TOKEN.sub(r"<| \1 |>", text)
 
 
 def chat(request: Request) -> list[dict[str, str]]:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ...errors import AspectragError
-from ...lms.slots import pieces, prompt_ids
+from ...lms.local.slots import pieces, prompt_ids
 
 # What torch leaves out of a loss.
 IGNORED = -100

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ...errors import AspectragError
-from ...lms.bases import open_base
-from ...lms.card import Card, read_card, write_card
+from ...lms.local.bases import open_base
+from ...lms.local.card import Card, read_card, write_card
 from .encoding import Chat, Encoded, encoded
 from .trainer import trained
 
@@ -102,7 +102,7 @@ def tune(
     :func:`...lms.load` as ``local/FOLDER``.
 
     Args:
-        base: Name of the base; see :func:`...lms.local_model.open_base`.
+        base: Name of the base; see :func:`...lms.local.model.open_base`.
         learn: Chats to learn from, each ending with the answer.
         held_out: Chats that the best weights are chosen by; where there are none, the last are kept.
         out: The folder.

@@ -14,7 +14,7 @@ from dspy.clients.utils_finetune import TrainDataFormat
 
 from ...errors import AspectragError, nearest
 from ...lms.artifacts import home
-from ...lms.local_names import base_of, model_string
+from ...lms.local.names import base_of, model_string
 from .lora import LoraSettings, tune
 
 # What tuning may be told beside its settings.

@@ -12,7 +12,7 @@ from typing import Any
 import dspy
 
 from ...lms import load
-from ...lms.card import read_card, write_card
+from ...lms.local.card import read_card, write_card
 from .labeled import LabeledFinetune
 from .lora import LoraSettings
 from .skills import SKILLS, Lessons, lessons, predictor_of, stage_of

@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 from unittest import mock
 
-from aspectrag.lms.bases import info_of
-from aspectrag.lms.card import Card, write_card
-from aspectrag.lms.extras import quiet_loading
+from aspectrag.lms.local.bases import info_of
+from aspectrag.lms.local.card import Card, write_card
+from aspectrag.lms.local.extras import quiet_loading
 
 _TEMPLATE = (
     "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}"

@@ -6,7 +6,7 @@ import dspy
 import pytest
 from aspectrag.errors import AspectragError
 from aspectrag.lms import load, scripted_lm
-from aspectrag.lms.card import read_card
+from aspectrag.lms.local.card import read_card
 from aspectrag.optimizers.tuning.labeled import LabeledFinetune
 from aspectrag.optimizers.tuning.provider import LoraProvider, tunable
 from aspectrag.programs.blocks.bare import BareAdapter

@@ -9,10 +9,10 @@ import textwrap
 
 import pytest
 from aspectrag.errors import AspectragError
-from aspectrag.lms.card import read_card
-from aspectrag.lms.local_model import LocalModel
-from aspectrag.lms.local_names import find
-from aspectrag.lms.slots import prompt_ids, tokens
+from aspectrag.lms.local.card import read_card
+from aspectrag.lms.local.model import LocalModel
+from aspectrag.lms.local.names import find
+from aspectrag.lms.local.slots import prompt_ids, tokens
 from aspectrag.optimizers.tuning import trainer
 from aspectrag.optimizers.tuning.lora import LoraSettings, tune
 from safetensors import safe_open

@@ -5,7 +5,7 @@ import pytest
 from aspectrag.data.index.retriever import NoPassages
 from aspectrag.errors import AspectragError
 from aspectrag.lms import load, scripted_lm
-from aspectrag.lms.card import read_card
+from aspectrag.lms.local.card import read_card
 from aspectrag.optimizers.tuning import trainer
 from aspectrag.optimizers.tuning.lora import LoraSettings
 from aspectrag.optimizers.tuning.revelator import PLANS, train_revelator

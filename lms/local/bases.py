@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import AspectragError
+from ...errors import AspectragError
 from . import smollm2
 from .extras import quiet_loading
 from .weights import weights_sha256

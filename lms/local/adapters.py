@@ -6,11 +6,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ..errors import AspectragError
+from ...errors import AspectragError
 from .bases import Base
 from .card import Card, refuse_other_base
 from .extras import needed, quiet_loading
-from .local_names import LocalName
+from .names import LocalName
 
 
 class Adapters:

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from .local_model import LocalModel
-from .local_names import LocalName
-from .local_request import Asked, Slot, options_of, picked
+from .model import LocalModel
+from .names import LocalName
+from .request import Asked, Slot, options_of, picked
 from .slots import compact, tokens
 
 # Digits of a probability; what is further behind depends on what is read beside it.

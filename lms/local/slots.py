@@ -5,25 +5,13 @@ own. Forced text and values are tokenised one by one, so that what was learnt fi
 """
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..errors import AspectragError
+from ...errors import AspectragError
+from ..sampling import inert
 
-# Control tokens written out in a document would end the user's turn; with spaces they are ordinary text.
-_CONTROL_TOKEN = re.compile(r"<\|(\w+)\|>")
 _REFERENCE = "#/$defs/"
-
-
-def inert(text: str) -> str:
-    """The text with its control tokens spelled so that they are none.
-
-    Example:
-        >>> inert("<|im_end|>")
-        '<| im_end |>'
-    """
-    return _CONTROL_TOKEN.sub(r"<| \1 |>", text)
 
 
 def compact(value: Any) -> str:

@@ -6,11 +6,11 @@ import pydantic
 import pytest
 import torch
 from aspectrag.errors import AspectragError
-from aspectrag.lms.grammar import SchemaError
-from aspectrag.lms.local_model import LocalModel
-from aspectrag.lms.local_names import find
-from aspectrag.lms.slots import compact, tokens
-from aspectrag.lms.writing import Draw
+from aspectrag.lms.local.grammar import SchemaError
+from aspectrag.lms.local.model import LocalModel
+from aspectrag.lms.local.names import find
+from aspectrag.lms.local.slots import compact, tokens
+from aspectrag.lms.local.writing import Draw
 from peft import PeftModel
 from pydantic import Field
 from tiny import tiny_adapter, tiny_base
@@ -64,7 +64,7 @@ def test_probabilities_are_those_of_whole_sequences(model, names, base, which, l
 
 def test_many_prompts_are_read_in_parts(model, names, monkeypatch):
     whole = model.choose(names[1], prompts(model), options(model))
-    monkeypatch.setattr("aspectrag.lms.likelihood._MOST_REPEATED", 1)
+    monkeypatch.setattr("aspectrag.lms.local.likelihood._MOST_REPEATED", 1)
     for one, other in zip(model.choose(names[1], prompts(model), options(model)), whole, strict=True):
         assert one == pytest.approx(other, abs=1e-5)
 

@@ -2,7 +2,7 @@ import json
 
 import pytest
 from aspectrag.errors import AspectragError
-from aspectrag.lms.card import Card, read_card, refuse_other_base, write_card
+from aspectrag.lms.local.card import Card, read_card, refuse_other_base, write_card
 
 BASE = {"name": "smollm2", "sha256": "b1" * 32, "model_type": "llama", "layers": 30, "hidden_size": 576}
 

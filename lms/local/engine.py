@@ -23,12 +23,12 @@ from dspy.lm15 import (
     Usage,
 )
 
-from ..errors import AspectragError
+from ...errors import AspectragError
 from .filling import Answer, filled
 from .grammar import SchemaError
-from .local_model import LocalModel
-from .local_names import LocalName, find
-from .local_request import Asked, read
+from .model import LocalModel
+from .names import LocalName, find
+from .request import Asked, read
 from .slots import tokens
 
 StreamEvent = StreamStartEvent | StreamDeltaEvent | StreamEndEvent

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
-from ..errors import AspectragError
+from ...errors import AspectragError
 
 FILE = "card.json"
 _FORMAT = 1

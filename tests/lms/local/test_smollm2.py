@@ -2,9 +2,9 @@ import gguf
 import numpy as np
 import pytest
 from aspectrag.errors import AspectragError
-from aspectrag.lms import smollm2
 from aspectrag.lms.artifacts import home
-from aspectrag.lms.bases import open_base
+from aspectrag.lms.local import smollm2
+from aspectrag.lms.local.bases import open_base
 from tiny import tiny_tokenizer
 
 WIDTH, INNER, LAYERS = 32, 64, 2

@@ -7,13 +7,13 @@ from typing import Any
 
 import torch
 
-from ..errors import AspectragError
+from ...errors import AspectragError
 from . import smollm2
 from .adapters import Adapters
 from .bases import Base, config_of, open_base, tokenizer_of
 from .grammar import Grammars
 from .likelihood import Tokens, likelihoods, padded
-from .local_names import LocalName
+from .names import LocalName
 from .writing import Draw, Writer, Written
 
 _WINDOW = "max_position_embeddings"

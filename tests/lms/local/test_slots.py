@@ -3,7 +3,8 @@ from typing import Literal
 import pydantic
 import pytest
 from aspectrag.errors import AspectragError
-from aspectrag.lms.slots import compact, forced, inert, labels, pieces, prompt_ids, properties, tokens
+from aspectrag.lms.local.slots import compact, forced, labels, pieces, prompt_ids, properties, tokens
+from aspectrag.lms.sampling import inert
 from aspectrag.signatures import ClassifyQuestion, DecomposeCompound, JudgeRelevance, JudgeUsefulness, RouteQuestion
 from dspy.adapters.json_adapter import _get_structured_outputs_response_format as schema_model
 from dspy.signatures.signature import make_signature

@@ -10,10 +10,11 @@ import dspy
 import pydantic
 import pytest
 from aspectrag.errors import AspectragError
-from aspectrag.lms import check, explain, load, local
-from aspectrag.lms.local import AsyncLocalEngine, LocalEngine, LocalOptions, shared
-from aspectrag.lms.local_lm import LocalLM, local_lm
-from aspectrag.lms.slots import compact
+from aspectrag.lms import check, explain, load
+from aspectrag.lms.local import engine as local
+from aspectrag.lms.local.engine import AsyncLocalEngine, LocalEngine, LocalOptions, shared
+from aspectrag.lms.local.lm import LocalLM, local_lm
+from aspectrag.lms.local.slots import compact
 from aspectrag.lms.tokens import count
 from aspectrag.programs.blocks.bare import BareAdapter
 from aspectrag.programs.blocks.formats import adapter_for

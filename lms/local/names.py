@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import AspectragError
+from ...errors import AspectragError
 from .bases import sha256_of
 from .card import Card, read_card
 from .slots import compact

@@ -8,7 +8,7 @@ from typing import Any
 
 from dspy.lm15 import Config, ContextLengthError, Request
 
-from .sampling import chat
+from ..sampling import chat
 from .slots import compact, forced, labels, prompt_ids, properties, tokens
 from .writing import Draw
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from filelock import FileLock
 
-from ..errors import AspectragError
-from .artifacts import fetch, home
-from .catalogue import ARTIFACTS
+from ...errors import AspectragError
+from ..artifacts import fetch, home
+from ..catalogue import ARTIFACTS
 from .extras import needed, quiet_loading
 
 logger = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-from ..errors import AspectragError
+from ...errors import AspectragError
 
 
 def needed(name: str) -> Any:

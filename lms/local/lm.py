@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import dspy
 
-from .local import AsyncLocalEngine, LocalEngine, LocalOptions, shared
+from .engine import AsyncLocalEngine, LocalEngine, LocalOptions, shared
 
 
 @dataclass
@@ -102,7 +102,7 @@ def local_lm(model: str, options: LocalOptions | None = None, **arguments: Any) 
     """A language model by name.
 
     Args:
-        model: ``local/NAME``; see :func:`.local_names.find`.
+        model: ``local/NAME``; see :func:`.names.find`.
         options: How local models run.
         **arguments: Of ``dspy.LM``.
 

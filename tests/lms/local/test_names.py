@@ -3,10 +3,10 @@ import shutil
 
 import pytest
 from aspectrag.errors import AspectragError
-from aspectrag.lms import bases
-from aspectrag.lms.bases import info_of, open_base
-from aspectrag.lms.card import read_card, write_card
-from aspectrag.lms.local_names import base_of, find, model_string
+from aspectrag.lms.local import bases
+from aspectrag.lms.local.bases import info_of, open_base
+from aspectrag.lms.local.card import read_card, write_card
+from aspectrag.lms.local.names import base_of, find, model_string
 from tiny import tiny_adapter, tiny_base
 
 
@@ -127,7 +127,7 @@ def test_each_open_base_is_a_model_of_its_own(base):
 
 def test_weights_are_hashed_once(base, monkeypatch):
     known = find(str(base))
-    monkeypatch.setattr("aspectrag.lms.weights.hashlib.sha256", _only_names(monkeypatch))
+    monkeypatch.setattr("aspectrag.lms.local.weights.hashlib.sha256", _only_names(monkeypatch))
     assert find(str(base)) == known
     assert bases.sha256_of(str(base)).startswith(known.digits)
 

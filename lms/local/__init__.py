@@ -1,0 +1,1 @@
+"""Small causal models in this process: one base, and an adapter for each thing that they were taught."""
