@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import dspy
+from dspy.clients.provider import TrainingJob
 from dspy.clients.utils_finetune import TrainDataFormat
 from dspy.teleprompt import Teleprompter
 
@@ -32,7 +33,7 @@ class LabeledFinetune(Teleprompter):
     def __init__(self, lm: dspy.LM, *, adapter: dspy.Adapter | None = None, **train_kwargs: Any) -> None:
         super().__init__()
         self.lm = tunable(lm)
-        self.adapter = adapter or BareAdapter()
+        self.adapter: Any = adapter or BareAdapter()
         self.train_kwargs = train_kwargs
 
     def compile(  # pyright: ignore[reportIncompatibleMethodOverride] - DSPy's optimizers name their own
@@ -62,10 +63,9 @@ class LabeledFinetune(Teleprompter):
         held_out: Any = {}
         if valset is not None:
             held_out = {"held_out": [each["messages"] for p, _ in taught for each in self._chats(p, valset)]}
-        # Not as a job of DSPy, which is a thread that nothing stops: this way, an interrupt ends it.
-        model = self.lm.provider.finetune(
-            None, self.lm.model, chats, TrainDataFormat.CHAT, {**self.train_kwargs, **held_out}
-        )
+        given = {**self.train_kwargs, **held_out}
+        # The job's own thread is not used: nothing would stop it, while an interrupt ends this one.
+        model = self.lm.provider.finetune(TrainingJob(), self.lm.model, chats, TrainDataFormat.CHAT, given)
         tuned = self.lm.copy(model=model)
         for predictor, examples in taught:
             if examples:

@@ -31,7 +31,13 @@ _ROOM = 100_000_000
 class _Trainer(Trainer):
     """Reads the head's scores only where something is learnt: most of what they cost is saved."""
 
-    def compute_loss(self, model: nn.Module, inputs: dict[str, Any], return_outputs: bool = False, **_: Any) -> Any:
+    def compute_loss(
+        self,
+        model: nn.Module,
+        inputs: dict[str, Any],
+        return_outputs: bool = False,
+        num_items_in_batch: Any = None,  # noqa: ARG002 - each batch counts alike
+    ) -> Any:
         loss = loss_of(model, inputs)
         return (loss, {}) if return_outputs else loss
 
