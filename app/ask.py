@@ -9,6 +9,7 @@ import dspy
 import typer
 import ujson
 
+from ..data.index.retriever import NoPassages
 from ..errors import AspectragError
 from ..lms import load
 from ..programs.config import Config
@@ -19,7 +20,8 @@ from ..programs.rich_rag import RichRag
 from ..programs.trace import Trace, plain, record
 from ..texts import printable
 from .corpora import index_of, say
-from .options import ApiBase, Encoder, Kind, Lm, Role, Uncompiled, roles_of, settings_of
+from .options import ApiBase, Encoder, Kind, Lm, Profile, Role, Uncompiled, settings_of
+from .profile import stage_models
 from .progress import load_model, stages
 from .shipped import use_shipped
 from .stream import streamed
@@ -38,6 +40,7 @@ def ask(
     docs: Annotated[list[Path] | None, typer.Option(help="Files or folders to answer from; may be repeated.")] = None,
     lm: Lm = None,
     role: Role = None,
+    profile: Profile = None,
     api_base: ApiBase = None,
     uncompiled: Uncompiled = False,
     k: Annotated[
@@ -64,7 +67,8 @@ def ask(
     """Answer a question from documents, with citations and every step shown.
 
     Without --docs or --index it is answered from the demo corpus that comes with the package.
-    Where stages of the method come tuned for the language model, they are used; --uncompiled leaves them out.
+    Where stages of the method come tuned for the language model, or have small models of their own that steer the
+    question beside the embedded one, they are used; --uncompiled leaves both out.
 
     Examples:
       aspectrag ask "Why do corals turn white?"
@@ -84,11 +88,11 @@ def ask(
     if program:
         _refuse_beside(program, {"method": method_name, **given, "uncompiled": uncompiled or None})
     config = cls.inspect(program).config if program else _config(cls, name, given)
-    names = cls.stages(config)
-    own = roles_of(role, names)
     if trace_file and not trace_file.resolve().parent.is_dir():
         raise AspectragError(f"--trace: the folder {trace_file.parent} does not exist")
-    model = load(lm, api_base=api_base)
+    model, unasked = load(lm, api_base=api_base), cls(config, NoPassages())
+    tuned = bool(program) or uncompiled
+    own = stage_models(role, profile, {name: unasked}, model, default=not tuned, quiet=as_json)
     progress = not as_json
     retriever = index_of(index, docs or [], kind, encoder, progress) if cls.retrieves else None
     if retriever is not None and not index and not docs and not as_json:
@@ -96,9 +100,9 @@ def ask(
     asked = cls.load(program, retriever) if program else cls(config, retriever)
     if trained and isinstance(asked, RichRag):
         asked.ranker = PointerRanker.load(trained)
-    if not program and not uncompiled:
+    if not tuned:
         use_shipped({name: asked}, model, own, quiet=as_json)
-    for each in (model, *(own[stage] for stage in names if stage in own)):
+    for each in (model, *(own[stage] for stage, _ in asked.named_predictors() if stage in own)):
         load_model(each, shown=progress)
     started = time.perf_counter()
     with dspy.context(lm=model, roles=own), record(asked) as trace:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ..data.benchmarks.loading import load as load_questions
+from ..data.index.retriever import NoPassages
 from ..errors import AspectragError
 from ..lms import load
 from ..lms.artifacts import home
@@ -21,14 +22,15 @@ from .options import (
     Kind,
     Limit,
     Lm,
+    Profile,
     Questions,
     Role,
     Seed,
     Split,
     Uncompiled,
-    roles_of,
     settings_of,
 )
+from .profile import stage_models
 from .progress import load_model
 from .questions import SPENT, about, benchmark_index
 from .shipped import use_shipped
@@ -59,6 +61,7 @@ def evaluate(
     ] = None,
     lm: Lm = None,
     role: Role = None,
+    profile: Profile = None,
     uncompiled: Uncompiled = False,
     judge_lm: Annotated[
         str | None, typer.Option(help="Language model of metrics that ask a judge.", show_default="--lm")
@@ -80,8 +83,9 @@ def evaluate(
     only prints it. A question that fails is listed, scores 0, and is asked
     again when the command is run again.
 
-    Where stages of a method come tuned for the language model, they are used;
-    --uncompiled leaves them out. --role gives single stages one of their own.
+    Where stages of a method come tuned for the language model, or have small
+    models of their own that steer the question, they are used; --uncompiled
+    leaves both out. --role gives single stages a language model of their own.
 
     Examples:
       aspectrag eval rag typed --benchmark demo --limit 20
@@ -110,9 +114,9 @@ def evaluate(
         name: cls.inspect(saved[name]).config if name in saved else cls.config_class(**settings_of(cls, options)[0])
         for name, cls in classes.items()
     }
-    stages = [stage for name, cls in classes.items() for stage in cls.stages(configs[name])]
-    own = roles_of(role, stages)
     model = load(lm, api_base=api_base)
+    unasked = {name: cls(configs[name], NoPassages()) for name, cls in classes.items()}
+    own = stage_models(role, profile, unasked, model, default=not uncompiled and not saved)
     judge = load(judge_lm) if judge_lm else None
     retriever = None
     if any(cls.retrieves for cls in classes.values()):
@@ -123,7 +127,8 @@ def evaluate(
         programs[name] = cls.load(saved[name], given) if name in saved else cls(configs[name], given)
     if not uncompiled:
         use_shipped({name: each for name, each in programs.items() if name not in saved}, model, own)
-    for each in (model, judge, *(own[stage] for stage in dict.fromkeys(stages) if stage in own)):
+    stages = dict.fromkeys(stage for each in programs.values() for stage, _ in each.named_predictors())
+    for each in (model, judge, *(own[stage] for stage in stages if stage in own)):
         if each is not None:
             load_model(each)
     runs = run(

@@ -30,9 +30,20 @@ Role = Annotated[
         show_default=False,
     ),
 ]
+Profile = Annotated[
+    str | None,
+    typer.Option(
+        help="Small tuned models for the stages that steer a question: revelator (those of the package), a folder made "
+        "by 'aspectrag train revelator', or none. --role and the profile file go before.",
+        show_default="revelator, beside the embedded model where [train] is installed",
+    ),
+]
 Uncompiled = Annotated[
     bool,
-    typer.Option("--uncompiled", help="Leave out the tuned stages that come with the package for the language model."),
+    typer.Option(
+        "--uncompiled",
+        help="Leave out what comes tuned with the package: for the language model or as small models.",
+    ),
 ]
 ApiBase = Annotated[str | None, typer.Option(help="Address of an OpenAI-compatible server.")]
 Kind = Annotated[str, typer.Option(help="Kind of index made of documents: bm25, dense, hybrid or reranked.")]
@@ -67,12 +78,15 @@ def settings_of(cls: type[Program], given: Mapping[str, Any]) -> tuple[dict[str,
     return {option: value for option, value in said.items() if option in known}, said.keys() - known
 
 
-def roles_of(given: Sequence[str] | None, stages: Collection[str]) -> dict[str, dspy.LM]:
-    """The language models of single stages: those of ``--role``, over those of the profile file.
+def roles_of(
+    given: Sequence[str] | None, stages: Collection[str], default: Mapping[str, str] | None = None
+) -> dict[str, dspy.LM]:
+    """The language models of single stages: those of ``--role``, over those of the profile file, over a default.
 
     Args:
         given: What ``--role`` was given, ``STAGE=LM`` each.
         stages: Names of the stages that there are.
+        default: Names of language models by stage.
 
     Raises:
         AspectragError: One is malformed, given twice, or names no stage or language model.
@@ -89,4 +103,4 @@ def roles_of(given: Sequence[str] | None, stages: Collection[str]) -> dict[str, 
         if stage in named:
             raise AspectragError(f"--role {text}: the stage {stage} is given twice")
         named[stage] = lm
-    return roles(named)
+    return roles(named, default)

@@ -59,11 +59,12 @@ def revelator(
 
     Learnt is from the split tune of the benchmarks that the recipes of these
     stages name; nothing that shares a question or a supporting passage with
-    the split dev. Stopped, the same command goes on where it was. A skill is
-    used by --role, such as --role route=local/OUT/router.
+    the split dev. Stopped, the same command goes on where it was. The skills
+    are used by --profile OUT, a single one by --role route=local/OUT/router.
 
-    Example:
+    Examples:
       aspectrag train revelator --skills router --out runs/revelator
+      aspectrag ask "Who wrote it, and when?" -m han --profile runs/revelator
     """  # noqa: D301
     from ..optimizers.tuning.lora import LoraSettings
     from ..optimizers.tuning.revelator import train_revelator

@@ -50,7 +50,7 @@ def trained(skill: str, args: argparse.Namespace) -> dict[str, Any]:
     """Train a skill, unless it was; what it took."""
     folder, report = args.work / skill, args.work / f"{skill}.json"
     if not report.is_file():
-        command = [sys.executable, "-m", "aspectrag", "train", "revelator", "--skills", skill,
+        command = [sys.executable, "-m", "aspectrag.app", "train", "revelator", "--skills", skill,
                    "--data", str(args.data), "--out", str(args.work)]  # fmt: skip
         subprocess.run(command, check=True)
         peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20
@@ -142,7 +142,9 @@ def ship(args: argparse.Namespace) -> None:
     for skill in args.skills:
         source, target = args.work / skill, ROOT / "revelator" / skill
         shutil.rmtree(target, ignore_errors=True)
-        shutil.copytree(source, target)
+        target.mkdir(parents=True)
+        for file in ("adapter_config.json", "adapter_model.safetensors", "card.json"):
+            shutil.copy(source / file, target)
         results = ujson.loads((REPORTS / f"{skill}.json").read_text(encoding="utf-8"))["results"]
         card = read_card(target)
         scores = {part: {key: value for key, value in each.items() if key in ("n", "score", "macro_f1")}

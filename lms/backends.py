@@ -62,19 +62,20 @@ def resolve(spec: str | None = None, **options: Any) -> LmOptions:
     return changed(found, explicit, "options")
 
 
-def roles(given: Mapping[str, str] | None = None) -> dict[str, dspy.LM]:
+def roles(given: Mapping[str, str] | None = None, default: Mapping[str, str] | None = None) -> dict[str, dspy.LM]:
     """The language models of the stages that have one of their own, by stage name.
 
     The environment does not apply: it names one model, and these are the exceptions from it.
 
     Args:
         given: Names of language models by stage name, over those of the profile file.
+        default: The same, for the stages that neither names.
 
     Raises:
         AspectragError: The profile file is wrong, there is no such model, or what it needs is missing.
     """
     profiles = read_profiles()
-    named = {**profiles.roles, **(given or {})}
+    named = {**(default or {}), **profiles.roles, **(given or {})}
     return {stage: build(_named(name, profiles)) for stage, name in named.items()}
 
 

@@ -1,6 +1,7 @@
 """Every test starts from fresh DSPy settings, an empty cache of its own, and no network."""
 
 import os
+import signal
 import socket
 import time
 
@@ -8,6 +9,8 @@ import dspy
 import pytest
 from dspy.dsp.utils.settings import DEFAULT_CONFIG, thread_local_overrides
 
+# What a shell runs in the background ignores Ctrl-C, and so would the commands that are interrupted here.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 # The embedded model takes a minute a test on slow processors: there the first tests of it must do.
 EMBEDDED_MINUTES = float(os.environ.get("ASPECTRAG_EMBEDDED_MINUTES", "5"))
 _spent = {"embedded": 0.0}

@@ -135,6 +135,14 @@ class LocalEngine:
         """
         return len(tokens(self._model(self.named(model)).tokenizer, text))
 
+    def load(self, model: str) -> None:
+        """Load the base of a model now.
+
+        Raises:
+            AspectragError: There is no such model, or its base cannot be had.
+        """
+        self._model(self.named(model)).load()
+
     def complete(self, request: Request) -> Response:
         """Answer a request; the calling thread waits."""
         job = self._submit(request)

@@ -4,9 +4,17 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from ...errors import AspectragError
+
+_LIBRARIES = ("accelerate", "gguf", "llguidance", "peft")
+
+
+def installed() -> bool:
+    """Whether the libraries of the extra ``train`` are there."""
+    return all(find_spec(name) for name in _LIBRARIES)
 
 
 def needed(name: str) -> Any:

@@ -52,6 +52,14 @@ class LocalLM(dspy.LM):
         call = _call.get()
         return call.probabilities if call is not None else []
 
+    def load(self) -> None:
+        """Load the base, and convert it where that was not done yet, before the first question.
+
+        Raises:
+            AspectragError: It cannot be had.
+        """
+        self._local.load(self.model)
+
     def count_tokens(self, text: str) -> int:
         """How many tokens it reads a text as.
 

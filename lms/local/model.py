@@ -69,6 +69,15 @@ class LocalModel:
         """Model strings of the adapters in memory, the last used at the end."""
         return list(self._adapters or ())
 
+    def load(self) -> None:
+        """Load the base now; nothing where it is there.
+
+        Raises:
+            AspectragError: It cannot be had.
+        """
+        with self._lock:
+            self._opened()
+
     @torch.inference_mode()
     def choose(self, adapter: LocalName, prompts: Sequence[Tokens], options: Sequence[Tokens]) -> list[list[float]]:
         """How likely each label is, for each prompt.
@@ -127,14 +136,16 @@ class LocalModel:
 
     @contextmanager
     def _using(self, adapter: LocalName) -> Iterator[Any]:
-        with self._lock:
-            if self._adapters is None:
-                self._base = open_base(self._name, self._device)
-                # What the makers recommend for chats (penalties, temperatures) is not asked for here.
-                self._base.model.generation_config = type(self._base.model.generation_config)()
-                self._adapters = Adapters(self._base, self._kept)
-            with self._adapters.using(adapter) as model:
-                yield model
+        with self._lock, self._opened().using(adapter) as model:
+            yield model
+
+    def _opened(self) -> Adapters:
+        if self._adapters is None:
+            self._base = open_base(self._name, self._device)
+            # What the makers recommend for chats (penalties, temperatures) is not asked for here.
+            self._base.model.generation_config = type(self._base.model.generation_config)()
+            self._adapters = Adapters(self._base, self._kept)
+        return self._adapters
 
     @property
     def _ends(self) -> list[int]:

@@ -16,6 +16,9 @@ PREFIX = "local/"
 _DIGITS = 8
 _WITH_HASH = re.compile(rf"(?P<name>.+)@(?P<digits>[0-9a-f]{{{_DIGITS}}})")
 _CONFIG, _WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
+# Where the adapters of the package lie, in a folder for each set: programs/compiled/SET/ADAPTER is local/SET:ADAPTER,
+# which names it alike on every machine.
+SHIPPED = Path(__file__).parents[2] / "programs" / "compiled"
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,8 @@ def find(model: str) -> LocalName:
     """What a name stands for: an adapter with its base, or a base alone.
 
     Args:
-        model: A folder, a name on the hub or ``smollm2``; before it may stand ``local/``, behind it ``@HASH``.
+        model: A folder, a name on the hub, ``smollm2``, or ``SET:ADAPTER`` for one of the package; before it may stand
+            ``local/``, behind it ``@HASH``.
 
     Raises:
         AspectragError: There is no such model, or its hash is another.
@@ -59,7 +63,7 @@ def find(model: str) -> LocalName:
     given = _WITH_HASH.fullmatch(name)
     if given:
         name = given["name"]
-    folder = Path(name).expanduser()
+    folder = _shipped(name) or Path(name).expanduser()
     found = _adapter(name, folder) if (folder / _CONFIG).is_file() else _base(name)
     if given and given["digits"] != found.digits:
         raise AspectragError(
@@ -85,6 +89,20 @@ def base_of(model: str) -> str:
         AspectragError: There is no such model.
     """
     return find(model).base
+
+
+def shipped_adapters(collection: str) -> dict[str, str]:
+    """The adapters of a set that come with the package: what ``load`` takes, by their names."""
+    return {
+        config.parent.name: f"{PREFIX}{collection}:{config.parent.name}"
+        for config in sorted((SHIPPED / collection).glob(f"*/{_CONFIG}"))
+    }
+
+
+def _shipped(name: str) -> Path | None:
+    collection, _, adapter = name.partition(":")
+    folder = SHIPPED / collection / adapter
+    return folder if adapter and (folder / _CONFIG).is_file() else None
 
 
 def _adapter(name: str, folder: Path) -> LocalName:

@@ -30,7 +30,7 @@ class Plan:
 # As much as two cores read in an hour and a half, about a hundred tokens a second: passages are long.
 PLANS: Mapping[str, Plan] = {
     "classifier": Plan(1900, 2.0),
-    "router": Plan(1500, 2.0),
+    "router": Plan(2000, 1.0),
     "relevance": Plan(800, 1.0),
     "ending": Plan(900, 1.5),
     "decomposer": Plan(500, 2.0),

@@ -134,7 +134,8 @@ def trained(
         callbacks.append(EarlyStoppingCallback(settings.patience))
     trainer = _Trainer(
         model, arguments, data_collator=partial(_collated, padding=padding), train_dataset=_rows(learn),
-        eval_dataset=_rows(held_out) if held_out else None, callbacks=callbacks,
+        # Like lengths together: what is only filled up costs as much.
+        eval_dataset=_rows(sorted(held_out, key=lambda each: len(each.ids))) if held_out else None, callbacks=callbacks,
     )  # fmt: skip
     trainer.remove_callback(PrinterCallback)
     try:

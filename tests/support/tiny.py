@@ -29,20 +29,21 @@ def tiny_tokenizer():
     )
 
 
-def tiny_base(folder, seed=0, window=2048) -> Path:
-    """A Llama of two layers; weights large enough that its opinions differ."""
+def tiny_base(folder, seed=0, window=2048, kind="llama") -> Path:
+    """A model of two layers; weights large enough that its opinions differ."""
     import torch
-    from transformers import LlamaConfig, LlamaForCausalLM
+    from transformers import AutoConfig, AutoModelForCausalLM
 
     tokenizer = tiny_tokenizer()
     torch.manual_seed(seed)
-    config = LlamaConfig(
-        vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4,
-        num_key_value_heads=2, max_position_embeddings=window, initializer_range=0.2, tie_word_embeddings=True,
-        eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id, bos_token_id=None,
+    config = AutoConfig.for_model(
+        kind, vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, num_hidden_layers=2,
+        num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=window,
+        initializer_range=0.2, tie_word_embeddings=True, eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id, bos_token_id=None,
     )  # fmt: skip
     with quiet_loading():
-        LlamaForCausalLM(config).save_pretrained(str(folder))
+        AutoModelForCausalLM.from_config(config).save_pretrained(str(folder))
     tokenizer.save_pretrained(str(folder))
     return Path(folder)
 

@@ -61,6 +61,14 @@ def test_what_is_taught_is_learnt_and_kept_in_a_small_file(base, tmp_path):
     assert "held-out loss" in str(tuned)
 
 
+@pytest.mark.parametrize("kind", ["gpt2", "qwen2"])
+def test_bases_of_other_architectures_learn_too(kind, tmp_path):
+    base = str(tiny_base(tmp_path / "base", kind=kind))
+    tuned = tune(base, CHATS, HELD_OUT, tmp_path / "a", settings=QUICK, progress=False)
+    assert read_card(tuned.folder).base["model_type"] == kind
+    assert right(LocalModel(base), find(str(tuned.folder)), HELD_OUT) > 0.9
+
+
 def test_the_same_again_is_there_already_and_another_is_refused(base, tmp_path, monkeypatch):
     first = tune(base, CHATS[:8], [], tmp_path, settings=LoraSettings(epochs=1, rank=2), progress=False)
     monkeypatch.setattr(trainer, "Trainer", None)
