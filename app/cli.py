@@ -65,7 +65,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _app() -> typer.Typer:
-    from . import ask, compile, data, evaluate, index, lm, program, report, swap, train, train_ranker
+    from . import ask, compile, data, diagnose, evaluate, index, lm, program, report, swap, train, train_ranker
 
     app = typer.Typer(
         no_args_is_help=True,
@@ -86,6 +86,7 @@ def _app() -> typer.Typer:
     app.command()(evaluate.compare)
     app.command()(compile.compile)
     app.command()(swap.swap)
+    app.command()(diagnose.diagnose)
     app.command()(report.report)
     app.command()(train_ranker.train_ranker)
     app.add_typer(train.app, name="train")

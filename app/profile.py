@@ -5,13 +5,16 @@ from collections.abc import Mapping, Sequence
 import dspy
 
 from ..errors import AspectragError
+from ..lms import adapters
 from ..lms.local.extras import installed
+from ..lms.local.names import SHIPPED
 from ..programs.program import Program
-from ..programs.steering import REVELATOR, steered
+from ..programs.steering import steered
 from .corpora import say
 from .options import roles_of
+from .progress import load_model
 
-NONE = "none"
+REVELATOR, NONE = "revelator", "none"
 
 
 def stage_models(
@@ -38,15 +41,27 @@ def stage_models(
             for these methods.
     """
     stages = [stage for program in programs.values() for stage, _ in program.named_predictors()]
-    usable = default and lm.model.startswith("embedded/") and installed()
+    usable = default and lm.model.startswith("embedded/") and installed() and (SHIPPED / REVELATOR).is_dir()
     chosen = profile or (REVELATOR if usable else NONE)
-    found = {} if chosen == NONE else steered(programs.values(), chosen)
+    found = {} if chosen == NONE else steered(programs.values(), adapters(chosen))
     if profile and not found and chosen != NONE:
         raise AspectragError(f"--profile {profile} has nothing for {', '.join(programs)}: leave it out")
     own = roles_of(role, stages, found)
     taken = [stage for stage, name in found.items() if own[stage].model.rpartition("@")[0] == name]
+    if taken and not profile and (missing := _missing(own[taken[0]], quiet)):
+        say(f"! {', '.join(taken)}: without the small models of the package, {missing}")
+        return roles_of(role, stages)
     if taken and not quiet:
         many = "stages" if len(taken) > 1 else "stage"
         what = f"{many} {', '.join(taken)} on small models tuned for that (profile {chosen})"
         say(f"{what}; --profile none turns this off")
     return own
+
+
+def _missing(lm: dspy.LM, quiet: bool) -> str:
+    """Why a model that nobody asked for cannot be had: what works without it shall not fail for it."""
+    try:
+        load_model(lm, shown=not quiet)
+    except AspectragError as error:
+        return str(error)
+    return ""

@@ -38,7 +38,7 @@ def revelator(
         float | None, typer.Option(min=0.1, help="Most minutes in all.", show_default="as long as it takes")
     ] = None,
     most: Annotated[
-        int | None, typer.Option(min=8, help="Most examples of a skill.", show_default="500 to 1,900")
+        int | None, typer.Option(min=8, help="Most examples of a skill.", show_default="500 to 2,000")
     ] = None,
     epochs: Annotated[
         float | None, typer.Option(min=0.01, help="Passes over the examples.", show_default="1 or 2")

@@ -13,11 +13,12 @@ to ``results/revelator/``, one file for each skill, and ``results/revelator.json
 """
 
 import argparse
-import resource
+import os
 import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +53,10 @@ def trained(skill: str, args: argparse.Namespace) -> dict[str, Any]:
     if not report.is_file():
         command = [sys.executable, "-m", "aspectrag.app", "train", "revelator", "--skills", skill,
                    "--data", str(args.data), "--out", str(args.work)]  # fmt: skip
-        subprocess.run(command, check=True)
-        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20
+        _, status, used = os.wait4(subprocess.Popen(command).pid, 0)
+        if status:
+            raise SystemExit(f"training {skill} failed; the same command goes on")
+        peak = used.ru_maxrss / 2**20
         report.write_text(ujson.dumps({"peak_gib": round(peak, 2)}))
     card = read_card(folder)
     size = (folder / "adapter_model.safetensors").stat().st_size
@@ -76,7 +79,7 @@ def scored(skill: str, lm: dspy.LM, examples: list[dspy.Example], metric: Any) -
     }  # fmt: skip
     if found.macro_f1:
         kept["macro_f1"] = "{:.3f} [{:.3f}, {:.3f}]".format(*vars(found.macro_f1).values())
-        kept["classification"] = found.classification
+        kept["classification"] = found.classification.to_dict()
     if skill == "decomposer":
         whole = [
             float(score == 1) for score, each in zip(found.scores, examples, strict=True) if len(each.sub_questions) > 1
@@ -150,7 +153,7 @@ def ship(args: argparse.Namespace) -> None:
         scores = {part: {key: value for key, value in each.items() if key in ("n", "score", "macro_f1")}
                   for part, each in results.items()}  # fmt: skip
         training = {key: value for key, value in card.training.items() if key != "digest"}
-        write_card(target, type(card)(**{**vars(card), "scores": scores, "training": training}))
+        write_card(target, replace(card, scores=scores, training=training))
 
 
 def rows() -> list[dict[str, Any]]:

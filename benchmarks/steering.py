@@ -17,7 +17,7 @@ from typing import Any
 
 import dspy
 from aspectrag.data.growing import GrowingFile
-from aspectrag.lms import load, roles
+from aspectrag.lms import adapters, load, roles
 from aspectrag.programs.han_rag import HanRag, HanRagConfig
 from aspectrag.programs.steering import steered
 from aspectrag.programs.trace import Trace
@@ -26,7 +26,7 @@ from multihop import MAX_STEPS, answer, index_of, questions, support
 from tqdm import tqdm
 
 SETS = ("hotpotqa", "musique", "compound", "nq")
-SIDES = ("embedded", "revelator")
+SIDES = ("embedded", "profile")
 WORKERS = 8
 MEASURES = ("acc", "f1", "steps", "lm_calls", "main_tokens", "seconds", "support_found", "support_kept")
 
@@ -34,7 +34,7 @@ MEASURES = ("acc", "f1", "steps", "lm_calls", "main_tokens", "seconds", "support
 def run(name: str, args: argparse.Namespace) -> None:
     """Answer the questions of a set that are not yet answered, by either side in turns."""
     program = HanRag(HanRagConfig(max_steps=MAX_STEPS), index_of(args.data, name, args.work))
-    own = {"embedded": {}, "revelator": roles(steered([program], args.profile))}
+    own = {"embedded": {}, "profile": roles(steered([program], adapters(args.profile)))}
     files = {side: GrowingFile(file_of(side, name, args)) for side in SIDES}
     done = {side: {record["id"] for record in files[side]} for side in SIDES}
     asked = questions(args.data, name, args.limit, args.seed)
@@ -52,7 +52,7 @@ def run(name: str, args: argparse.Namespace) -> None:
 
 def file_of(side: str, name: str, args: argparse.Namespace) -> Path:
     """Where the answers of a side are kept."""
-    folder = args.work / "predictions" / side
+    folder = args.work / "predictions" / (side if side == "embedded" else args.profile.replace("/", "-"))
     folder.mkdir(parents=True, exist_ok=True)
     return folder / f"{name}.jsonl"
 
@@ -62,6 +62,8 @@ def records(side: str, name: str, args: argparse.Namespace) -> dict[str, dict[st
     gold = {q["id"]: set(q["supporting_ids"]) for q in questions(args.data, name, args.limit, args.seed)}
     found = {}
     for record in GrowingFile(file_of(side, name, args)):
+        if record["id"] not in gold:  # of another sample
+            continue
         if "trace" in record:
             spent = Trace.from_dict(record["trace"]).usage_by_model()
             tokens = [each["total_tokens"] for model, each in spent.items() if model.startswith("embedded/")]
@@ -77,13 +79,13 @@ def rows(args: argparse.Namespace) -> list[dict[str, Any]]:
     for name in [*args.sets, "all"]:
         parts = [part for part in args.sets if name in (part, "all")]
         sides = {side: {key: each for part in parts for key, each in answered[side][part].items()} for side in SIDES}
-        both = sides["embedded"].keys() & sides["revelator"].keys()
+        both = sides["embedded"].keys() & sides["profile"].keys()
         for side, found in sides.items():
             chosen = [found[key] for key in sorted(both)]
             routes = dict(Counter(each.get("route", "failed") for each in chosen))
             cells = {m: mean_interval([each[m] for each in chosen if m in each]) for m in MEASURES}
             table.append({"set": name, "steered by": side, "n": len(both), "routes": routes, **cells})
-        pairs = [(sides["embedded"][key], sides["revelator"][key]) for key in sorted(both)]
+        pairs = [(sides["embedded"][key], sides["profile"][key]) for key in sorted(both)]
         change = {m: mean_interval([b[m] - a[m] for a, b in pairs if m in a and m in b]) for m in MEASURES}
         table.append({"set": name, "steered by": "difference", "n": len(both), **change})
     return table

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from .artifacts import fetch
     from .backends import load, resolve, roles
     from .health import CheckResult, check, explain
+    from .local.names import adapters
     from .options import LmOptions
     from .scripted import ScriptedCall, ScriptedEngine, scripted_lm
 
@@ -15,6 +16,7 @@ _HOMES = {
     "LmOptions": "options",
     "ScriptedCall": "scripted",
     "ScriptedEngine": "scripted",
+    "adapters": "local.names",
     "check": "health",
     "explain": "health",
     "fetch": "artifacts",
@@ -29,6 +31,7 @@ __all__ = [
     "LmOptions",
     "ScriptedCall",
     "ScriptedEngine",
+    "adapters",
     "check",
     "explain",
     "fetch",

@@ -4,13 +4,10 @@ Source: HANRAG (arXiv 2509.09713), section 4.2, whose revelator decides all of t
 """
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import dspy
 
-from ..errors import AspectragError
-from ..lms.local.names import shipped_adapters
 from ..signatures import (
     ClassifyQuestion,
     DecomposeCompound,
@@ -20,7 +17,6 @@ from ..signatures import (
     RouteQuestion,
 )
 
-REVELATOR = "revelator"
 # What each skill was taught to do: it serves the stages that promise the same, of whatever method.
 SKILLS: Mapping[str, type[dspy.Signature]] = {
     "classifier": ClassifyQuestion,
@@ -32,27 +28,23 @@ SKILLS: Mapping[str, type[dspy.Signature]] = {
 }
 
 
-def steered(programs: Iterable[dspy.Module], profile: str = REVELATOR) -> dict[str, str]:
+def steered(programs: Iterable[dspy.Module], models: Mapping[str, str]) -> dict[str, str]:
     """The language models of those stages that small models were tuned for, as ``lms.roles`` takes them.
 
     A name that is a stage of several programs is among them only where it promises the same in all.
 
     Args:
         programs: Those that are asked with the same ``roles``.
-        profile: ``revelator`` for the models of the package, or a folder with an adapter in a folder for each skill,
-            as ``aspectrag train revelator`` makes it.
-
-    Raises:
-        AspectragError: There are no such models.
+        models: Names of language models by the skill that each was taught, as ``lms.adapters`` gives them.
 
     Example:
         Needs the extra ``train``; the first use fetches the small model, 98 MB::
 
             program = HanRag(retriever=open_index("my-index"))
-            with dspy.context(lm=load("embedded"), roles=roles(steered([program]))):
+            own = roles(steered([program], adapters("revelator")))
+            with dspy.context(lm=load("embedded"), roles=own):
                 program(question="Who directed the film that won the first Oscar, and when were they born?")
     """
-    models = _models(profile)
     skills: dict[str, set[str | None]] = {}
     for program in programs:
         for stage, predictor in program.named_predictors():
@@ -61,21 +53,9 @@ def steered(programs: Iterable[dspy.Module], profile: str = REVELATOR) -> dict[s
     return {stage: models[skill] for stage, skill in found.items()}
 
 
-def _models(profile: str) -> dict[str, str]:
-    """Names of language models, by the skill each was tuned for."""
-    if profile == REVELATOR:
-        return shipped_adapters(REVELATOR)
-    folder = Path(profile).expanduser()
-    found = {skill: f"local/{folder / skill}" for skill in SKILLS if (folder / skill / "card.json").is_file()}
-    if not found:
-        raise AspectragError(
-            f"there is no profile {profile!r}: say {REVELATOR}, or a folder that 'aspectrag train revelator' made"
-        )
-    return found
-
-
 def _skill_of(predictor: Any, skills: Iterable[str]) -> str | None:
-    return next((skill for skill in skills if _promise(predictor.signature) == _promise(SKILLS[skill])), None)
+    promise = _promise(predictor.signature)
+    return next((skill for skill in skills if skill in SKILLS and promise == _promise(SKILLS[skill])), None)
 
 
 def _promise(signature: type[dspy.Signature]) -> list[tuple[Any, ...]]:

@@ -52,7 +52,8 @@ class Adapters:
             refuse_other_base(card, self._base.info, folder)
             self._names[key] = self._load(folder)
         self._names.move_to_end(key)
-        self._model.set_adapter(self._names[key])
+        if self._model.active_adapter != self._names[key]:  # it walks over all modules, each time
+            self._model.set_adapter(self._names[key])
         if len(self._names) > self._kept:
             _, oldest = self._names.popitem(last=False)
             self._model.delete_adapter(oldest)

@@ -26,13 +26,14 @@ class LocalLM(dspy.LM):
     """A language model on the engine of local models; ``copy(model=...)`` gives one with another adapter."""
 
     @property
-    def bare(self) -> bool:
-        """Whether it is asked with the values of fields alone, as it was trained.
+    def prompt(self) -> str | None:
+        """How it is asked, as it was trained: ``bare``, ``chat`` in DSPy's format, or None for a base as it is.
 
         Raises:
             AspectragError: There is no such model, or it was changed.
         """
-        return self._local.named(self.model).bare
+        card = self._local.named(self.model).card
+        return card.prompt if card else None
 
     @property
     def context_window(self) -> int:

@@ -43,11 +43,6 @@ class LocalName:
         """The model string."""
         return f"{PREFIX}{self.name}@{self.digits}"
 
-    @property
-    def bare(self) -> bool:
-        """Whether it is asked with the values of fields alone."""
-        return self.card is not None and self.card.prompt == "bare"
-
 
 def find(model: str) -> LocalName:
     """What a name stands for: an adapter with its base, or a base alone.
@@ -91,12 +86,26 @@ def base_of(model: str) -> str:
     return find(model).base
 
 
-def shipped_adapters(collection: str) -> dict[str, str]:
-    """The adapters of a set that come with the package: what ``load`` takes, by their names."""
-    return {
-        config.parent.name: f"{PREFIX}{collection}:{config.parent.name}"
-        for config in sorted((SHIPPED / collection).glob(f"*/{_CONFIG}"))
-    }
+def adapters(collection: str) -> dict[str, str]:
+    """Adapters that belong together: what ``load`` takes, by what each was taught.
+
+    Args:
+        collection: A set of the package, such as ``revelator``, or a folder with a folder for each adapter, as
+            ``aspectrag train revelator`` makes it.
+
+    Raises:
+        AspectragError: There is no such folder, or it holds no adapter.
+
+    Example:
+        >>> adapters("runs/revelator")  # doctest: +SKIP
+        {'router': 'local/runs/revelator/router'}
+    """
+    shipped = collection == Path(collection).name and (SHIPPED / collection).is_dir()
+    folder = SHIPPED / collection if shipped else Path(collection).expanduser()
+    found = sorted(path.parent.name for path in folder.glob(f"*/{_CONFIG}"))
+    if not found:
+        raise AspectragError(f"{collection} holds no adapters: give a folder that 'aspectrag train revelator' made")
+    return {name: f"{PREFIX}{f'{collection}:{name}' if shipped else folder / name}" for name in found}
 
 
 def _shipped(name: str) -> Path | None:

@@ -68,12 +68,14 @@ def evaluate(
     shared = {
         **(about or {}),
         "lm": identity_of(lm),
-        "roles": {stage: identity_of(model) for stage, model in sorted(own.items()) if stage != "judge"},
         "metrics": [each.name for each in chosen],
         "judge": identity_of(judges) if any(each.judged for each in chosen) else None,
         "workers": workers,
     }
-    configs = {name: {"method": name, **described(program), **shared} for name, program in programs.items()}
+    configs = {
+        name: {"method": name, **described(program), "roles": _roles(program, own), **shared}
+        for name, program in programs.items()
+    }
     folder = Path(out)
     if (folder / "manifest.json").is_file():
         raise AspectragError(f"{folder} is a run itself: give the folder around it, or a new one")
@@ -100,6 +102,11 @@ def described(program: Program) -> dict[str, Any]:
         "ranker": dict(ranker.meta) if isinstance(ranker, PointerRanker) else type(ranker).__name__ if ranker else None,
         "passages": _passages(program.retriever),
     }
+
+
+def _roles(program: Program, own: Mapping[str, dspy.BaseLM]) -> dict[str, Any]:
+    """The language models of those stages that the program has: other programs' may change from call to call."""
+    return {stage: identity_of(own[stage]) for stage, _ in sorted(program.named_predictors()) if stage in own}
 
 
 def _passages(retriever: Any) -> dict[str, Any] | None:

@@ -27,7 +27,8 @@ class LabeledFinetune(Teleprompter):
     Example:
         >>> tuner = LabeledFinetune(lms.load("local/smollm2"), epochs=2.0, out="runs/router")  # doctest: +SKIP
         >>> router = tuner.compile(dspy.Predict(RouteQuestion), trainset=examples)  # doctest: +SKIP
-        >>> router(question="Why is the sky blue?").route  # doctest: +SKIP
+        >>> with dspy.context(adapter=BareAdapter()):  # doctest: +SKIP
+        ...     router(question="Why is the sky blue?").route  # the programs know by themselves how to ask it
     """
 
     def __init__(self, lm: dspy.LM, *, adapter: dspy.Adapter | None = None, **train_kwargs: Any) -> None:

@@ -102,7 +102,7 @@ def tune(
     :func:`...lms.load` as ``local/FOLDER``.
 
     Args:
-        base: Name of the base; see :func:`...lms.local.model.open_base`.
+        base: Name of the base; see :func:`...lms.local.bases.open_base`.
         learn: Chats to learn from, each ending with the answer.
         held_out: Chats that the best weights are chosen by; where there are none, the last are kept.
         out: The folder.

@@ -101,7 +101,7 @@ def answer_from(
     if not passages:
         fall_back("retrieve", "nothing was found; answered without passages")
     left = list(passages)
-    shown = fit(passages, inputs.get("question", ""), lm_of(stage))
+    shown = fit(passages, inputs.get("question", ""), lm_of(stage, predictor))
     while True:
         try:
             answer = generate(stage, predictor, attempts, passages=numbered(shown), **inputs)

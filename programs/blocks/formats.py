@@ -11,12 +11,12 @@ _BARE, _JSON, _CHAT = BareAdapter(), StructuredAdapter(), TolerantChatAdapter()
 def adapter_for(lm: dspy.BaseLM) -> dspy.Adapter:
     """The format that suits a model.
 
-    Bare for one that was trained on it, JSON under a schema for one that can be held to it, the tolerant chat format
-    for any other.
+    That which it was trained on, where it was; else JSON under a schema for one that can be held to it, and the
+    tolerant chat format for any other.
 
     Raises:
         AspectragError: It is a local model that is not there, or was changed.
     """
-    if getattr(lm, "bare", False):
-        return _BARE
+    if trained := getattr(lm, "prompt", None):
+        return _BARE if trained == "bare" else _CHAT
     return _JSON if lm.supports_response_schema and "response_format" in lm.supported_params else _CHAT

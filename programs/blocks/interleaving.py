@@ -75,7 +75,7 @@ def interleave(
         (found,) = retrieve(retriever, [query], k)
         gathered = merge([gathered, found])[:max_passages]
         thoughts = [link.answer for link in links]
-        shown = fit(gathered, " ".join([question, *thoughts]), lm_of("think"))
+        shown = fit(gathered, " ".join([question, *thoughts]), lm_of("think", think))
         try:
             given = {"passages": numbered(shown), "question": question, "thoughts": thoughts}
             thought, answered = call_stage("think", think, accept, attempts, **given)

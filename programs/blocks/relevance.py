@@ -32,7 +32,7 @@ def relevant_together(
     stage: str, predictor: dspy.Predict, attempts: int, question: str, passages: Sequence[Passage]
 ) -> list[Passage]:
     """Judge all passages, as many as the context window holds, in one call; without verdicts all are kept, flagged."""
-    shown = fit(passages, question, lm_of(stage))
+    shown = fit(passages, question, lm_of(stage, predictor))
     if not shown:
         return []
 

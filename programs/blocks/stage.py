@@ -32,23 +32,27 @@ class StageError(Exception):
         self.stage, self.reason, self.text = stage, reason, text
 
 
-def lm_of(stage: str) -> dspy.BaseLM:
-    """The language model of a stage: its own in the ``roles`` setting, else the one in force.
+def lm_of(stage: str, predictor: Any = None) -> dspy.BaseLM:
+    """The language model of a stage: its predictor's own, that of the ``roles`` setting, or the one in force.
 
     with dspy.context(lm=large, roles={"classify": small}):
         program(question=...)
     """
-    lm = (dspy.settings.get("roles") or {}).get(stage) or dspy.settings.lm
+    lm = getattr(predictor, "lm", None) or (dspy.settings.get("roles") or {}).get(stage) or dspy.settings.lm
     if lm is None:
         raise ValueError("no language model is set: dspy.configure(lm=aspectrag.lms.load('embedded'))")
     return lm
 
 
 @contextmanager
-def stage_context(stage: str) -> Any:
-    """The language model of the stage and the adapter that suits it; an adapter set by the caller stays."""
-    lm = lm_of(stage)
-    with dspy.context(lm=lm, adapter=dspy.settings.adapter or adapter_for(lm)):
+def stage_context(stage: str, predictor: Any) -> Any:
+    """The language model of the stage and the adapter that suits it; an adapter set by the caller stays.
+
+    A model that was trained on one format understands no other, whatever the caller set for the rest.
+    """
+    lm = lm_of(stage, predictor)
+    chosen = None if getattr(lm, "prompt", None) else dspy.settings.adapter
+    with dspy.context(lm=lm, adapter=chosen or adapter_for(lm)):
         yield
 
 
@@ -70,7 +74,7 @@ def call_stage(
         dspy.LMError: The model could not be reached or refused to answer; not a matter of what it said.
     """
     failure = StageError(stage, "no attempt was made")
-    with stage_context(stage):
+    with stage_context(stage, predictor):
         for attempt in range(attempts):
             stop_if_cancelled()
             made = dspy.settings.trace if dspy.settings.trace is not None else []

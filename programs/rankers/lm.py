@@ -36,7 +36,8 @@ class LmRanker:
         end = len(order)
         while end > 1:
             # As many as the model reads of those that end here.
-            size = len(fit([c.passage for c in order[max(0, end - self._window) : end][::-1]], question, lm_of("rank")))
+            last = [c.passage for c in order[max(0, end - self._window) : end][::-1]]
+            size = len(fit(last, question, lm_of("rank", self._predictor)))
             start = max(0, end - max(size, 2))
             order[start:end] = self._ranked(question, aspects, order[start:end])
             if start == 0:

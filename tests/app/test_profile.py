@@ -26,7 +26,8 @@ def trained(tmp_path_factory):
 @pytest.fixture
 def shipped(trained, tmp_path, monkeypatch):
     shutil.copytree(trained, tmp_path / "compiled" / "revelator")
-    monkeypatch.setattr(names, "SHIPPED", tmp_path / "compiled")
+    for module in (names, profiles):
+        monkeypatch.setattr(module, "SHIPPED", tmp_path / "compiled")
     monkeypatch.chdir(tmp_path)
 
 
@@ -81,12 +82,24 @@ def test_what_is_said_of_a_stage_goes_before(shipped, tmp_path, monkeypatch, cap
 def test_a_profile_without_use_is_refused(shipped):
     with pytest.raises(AspectragError, match="--profile revelator has nothing for rag: leave it out"):
         models("revelator", methods=["rag"])
-    with pytest.raises(AspectragError, match="there is no profile 'revelater'"):
+    with pytest.raises(AspectragError, match="revelater holds no adapters: give a folder"):
         models("revelater")
+
+
+def test_unasked_they_are_left_out_where_they_cannot_be_had(shipped, trained, tmp_path, monkeypatch, capsys):
+    def gone(self):
+        raise AspectragError("no network")
+
+    monkeypatch.setattr("aspectrag.lms.local.lm.LocalLM.load", gone)
+    assert models() == {}
+    assert " ".join(capsys.readouterr().err.split()) == (
+        "! route, judge_ending: without the small models of the package, no network"
+    )
+    assert models("revelator") == OURS  # where they were asked for, loading them tells
 
 
 @pytest.mark.parametrize("command", [("ask", "Who wrote it?", "-m", "han"), ("eval", "han")])
 def test_commands_take_it(command, shipped, run):
     code, _, err = run(*command, "--profile", "nowhere")
     assert code != 0
-    assert "there is no profile 'nowhere'" in err
+    assert "nowhere holds no adapters" in err

@@ -38,7 +38,7 @@ def lm(monkeypatch):
 def others(monkeypatch):
     made = {}
 
-    def roles(given):
+    def roles(given, default=None):  # noqa: ARG001
         for name in given.values():
             made.setdefault(name, scripted_lm(by_fields(), name=name, cache=False))
         return {stage: made[name] for stage, name in given.items()}

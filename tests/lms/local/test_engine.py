@@ -333,9 +333,9 @@ def test_streaming_gives_the_answer_in_one_piece(lm):
 def test_a_copy_can_have_another_adapter(adapters, lm, base):
     other = lm.copy(model=load(f"local/{adapters[1]}").model)
     assert isinstance(other, LocalLM)
-    assert (other.engine, other.bare) == (lm.engine, True)
+    assert (other.engine, other.prompt) == (lm.engine, "bare")
     untuned = lm.copy(model=load(f"local/{base}").model)
-    assert not untuned.bare
+    assert untuned.prompt is None
     chances = [
         each.engine.complete(request(each, "a?", RELEVANT)).provider_data["probabilities"]["relevant"]["true"]
         for each in (lm, other, untuned)

@@ -62,6 +62,15 @@ def test_probabilities_are_those_of_whole_sequences(model, names, base, which, l
         assert chances == pytest.approx(one_by_one(name.folder, base, prompt, options(model, labels)), abs=1e-4)
 
 
+@pytest.mark.parametrize("negligible", [0.9, 0.3, 0.01])
+def test_what_began_as_negligible_is_not_read_and_never_the_likeliest(model, names, negligible, monkeypatch):
+    whole = model.choose(names[1], prompts(model), options(model))
+    monkeypatch.setattr("aspectrag.lms.local.likelihood._NEGLIGIBLE", negligible)
+    for one, other in zip(model.choose(names[1], prompts(model), options(model)), whole, strict=True):
+        assert max(range(4), key=one.__getitem__) == max(range(4), key=other.__getitem__)
+        assert one == pytest.approx(other, abs=4 * negligible)
+
+
 def test_many_prompts_are_read_in_parts(model, names, monkeypatch):
     whole = model.choose(names[1], prompts(model), options(model))
     monkeypatch.setattr("aspectrag.lms.local.likelihood._MOST_REPEATED", 1)

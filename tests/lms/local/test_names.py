@@ -3,10 +3,10 @@ import shutil
 
 import pytest
 from aspectrag.errors import AspectragError
-from aspectrag.lms.local import bases
+from aspectrag.lms.local import bases, names
 from aspectrag.lms.local.bases import info_of, open_base
 from aspectrag.lms.local.card import read_card, write_card
-from aspectrag.lms.local.names import base_of, find, model_string
+from aspectrag.lms.local.names import adapters, base_of, find, model_string
 from tiny import tiny_adapter, tiny_base
 
 
@@ -17,7 +17,7 @@ def adapter(adapters, tmp_path):
 
 def test_an_adapter_and_its_base(adapter, base):
     name = find(f"local/{adapter}")
-    assert (name.folder, name.base, name.bare) == (adapter, str(base), True)
+    assert (name.folder, name.base, name.card) == (adapter, str(base), read_card(adapter))
     assert find(str(name)) == find(f"{adapter}/") == name
     assert model_string(adapter) == str(name)
     assert str(name).startswith(f"local/{adapter}@")
@@ -26,7 +26,7 @@ def test_an_adapter_and_its_base(adapter, base):
 
 def test_a_base_alone(base):
     name = find(f"local/{base}")
-    assert (name.folder, name.card, name.base, name.bare) == (None, None, str(base), False)
+    assert (name.folder, name.card, name.base) == (None, None, str(base))
     assert find(str(name)) == name
 
 
@@ -143,3 +143,19 @@ def _only_names(monkeypatch):
         return real(data)
 
     return once
+
+
+def test_adapters_that_belong_together(adapter, tmp_path, monkeypatch):
+    folder = adapter.parent
+    assert adapters(str(folder)) == {"router": f"local/{folder}/router"}
+    monkeypatch.setattr(names, "SHIPPED", folder.parent)
+    assert adapters(folder.name) == {"router": f"local/{folder.name}:router"}
+    assert find(f"local/{folder.name}:router").folder == adapter
+    assert str(find(f"{folder.name}:router")).startswith(f"local/{folder.name}:router@")
+
+
+@pytest.mark.parametrize("name", ["nowhere", "", "."])
+def test_a_folder_without_adapters_is_refused(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(AspectragError, match="holds no adapters: give a folder"):
+        adapters(name)

@@ -48,7 +48,7 @@ def test_a_predictor_gets_the_model_that_was_taught(base, tmp_path):
     predictor = dspy.Predict(Route)
     tuner = LabeledFinetune(load(f"local/{base}"), out=tmp_path / "a", skill="route", **QUICK)
     better = tuner.compile(predictor, trainset=EXAMPLES, valset=UNSEEN[:4])
-    assert better.lm.bare
+    assert better.lm.prompt == "bare"
     assert score(better) == 1.0
     assert predictor.lm is None
     assert read_card(tmp_path / "a").skill == "route"

@@ -16,6 +16,7 @@ def test_the_format_follows_what_the_model_can_do():
     assert type(adapter_for(Lm(False, {"response_format"}))) is TolerantChatAdapter
 
 
-def test_what_was_trained_on_bare_prompts_gets_them():
-    assert type(adapter_for(Lm(True, {"response_format"}, bare=True))) is BareAdapter
-    assert type(adapter_for(Lm(True, {"response_format"}, bare=False))) is not BareAdapter
+def test_what_was_trained_gets_the_prompts_it_was_trained_on():
+    assert type(adapter_for(Lm(True, {"response_format"}, prompt="bare"))) is BareAdapter
+    assert type(adapter_for(Lm(True, {"response_format"}, prompt="chat"))) is TolerantChatAdapter
+    assert isinstance(adapter_for(Lm(True, {"response_format"}, prompt=None)), dspy.JSONAdapter)

@@ -1,0 +1,61 @@
+"""``aspectrag diagnose``: which stage lost the wrong answers of a run."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import AspectragError
+from .views.terminal import console, shown
+
+
+def diagnose(
+    runs: Annotated[list[Path], typer.Argument(help="Run folders, or folders that hold several.")],
+    metric: Annotated[
+        str | None,
+        typer.Option(help="The column by which an answer is wrong.", show_default="acc; compound_acc of compound ones"),
+    ] = None,
+    threshold: Annotated[float, typer.Option(help="Scores below it are wrong.")] = 1.0,
+    by: Annotated[
+        str | None, typer.Option(help="A category, such as type or hops: stages for each value.", show_default="first")
+    ] = None,
+    json: Annotated[Path | None, typer.Option(help="Write all of it as JSON; a file there is replaced.")] = None,
+) -> None:
+    """Name for each wrong answer of a run the first stage that lost it.
+
+    A route that cannot make the look-ups, hops that ended early, a part that no
+    sub-question asks for, a passage that was not found, or found and judged
+    away, or read in vain, or a reply that the final answer lost: told from the
+    trace, by what the benchmark knows of the way to the answer (supporting
+    passages, parts and hops with their answers). What cannot be told is counted
+    as unknown, with the reason.
+
+    Examples:
+      aspectrag diagnose runs/demo/han
+      aspectrag diagnose runs/musique --by hops
+      aspectrag diagnose runs/hotpotqa --metric f1 --threshold 0.5
+      aspectrag diagnose runs/demo --json why.json
+    """
+    # Before the work, which may take minutes.
+    if json and json.is_dir():
+        raise AspectragError(f"--json {json} is a folder: give the name of a file in it")
+    if json and not json.parent.is_dir():
+        raise AspectragError(f"--json {json}: there is no folder {json.parent}: make it first")
+    from ..optimizers.evaluation.diagnosing import diagnose_run
+    from ..optimizers.evaluation.folder import dumped, write
+    from ..optimizers.evaluation.run import runs_of
+    from .views.diagnosis import counts_view, list_view
+
+    found = [diagnose_run(run, metric, threshold) for path in runs for run in runs_of(path)]
+    categories = list(
+        dict.fromkeys(name for each in found for scored in each.run.scored() for name in scored.categories)
+    )
+    if by and by not in categories:
+        raise AspectragError(f"the runs have no category {by!r} (they have: {', '.join(categories) or 'none'})")
+    if json:
+        write(json, dumped([each.to_dict() for each in found], indent=2) + "\n")
+    console(wrap=True).print(counts_view(found, by or next(iter(categories), None)))
+    for each in found:
+        console().print(list_view(each))
+    if json:
+        console().print(shown(str(json)), style="dim")
