@@ -77,7 +77,7 @@ def scored(skill: str, lm: dspy.LM, examples: list[dspy.Example], metric: Any) -
         "n": len(examples), "score": mean_interval(list(found.scores)), "unreadable": found.unreadable,
         "seconds_each": round(seconds / len(examples), 3),
     }  # fmt: skip
-    if found.macro_f1:
+    if found.macro_f1 and found.classification:
         kept["macro_f1"] = "{:.3f} [{:.3f}, {:.3f}]".format(*vars(found.macro_f1).values())
         kept["classification"] = found.classification.to_dict()
     if skill == "decomposer":
