@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ..errors import AspectragError
+from .options import file_of
 from .views.terminal import console, shown
 
 
@@ -36,11 +37,8 @@ def diagnose(
       aspectrag diagnose runs/hotpotqa --metric f1 --threshold 0.5
       aspectrag diagnose runs/demo --json why.json
     """
-    # Before the work, which may take minutes.
-    if json and json.is_dir():
-        raise AspectragError(f"--json {json} is a folder: give the name of a file in it")
-    if json and not json.parent.is_dir():
-        raise AspectragError(f"--json {json}: there is no folder {json.parent}: make it first")
+    if json:
+        file_of("--json", json)  # before the work, which may take minutes
     from ..optimizers.evaluation.diagnosing import diagnose_run
     from ..optimizers.evaluation.folder import dumped, write
     from ..optimizers.evaluation.run import runs_of

@@ -33,8 +33,8 @@ Role = Annotated[
 Profile = Annotated[
     str | None,
     typer.Option(
-        help="Small tuned models for the stages that steer a question: revelator (those of the package), a folder made "
-        "by 'aspectrag train revelator', or none. --role and the profile file go before.",
+        help="Small tuned models for the stages that steer a question: revelator (those of the package, once it has "
+        "any), a folder made by 'aspectrag train revelator', or none. --role and the profile file go before.",
         show_default="revelator, beside the embedded model where [train] is installed",
     ),
 ]
@@ -67,6 +67,19 @@ IndexFolder = Annotated[Path | None, typer.Option(help="An index to answer from,
 Limit = Annotated[int | None, typer.Option(min=1, help="A random sample of so many.", show_default="all")]
 Seed = Annotated[int, typer.Option(help="Which sample --limit takes.")]
 K = Annotated[int | None, typer.Option("--k", min=1, help="Passages per query.", show_default="the method's own")]
+
+
+def file_of(option: str, path: Path) -> Path:
+    """A file that can be written, as far as can be told before the work for it is done.
+
+    Raises:
+        AspectragError: It is a folder, or there is none that it could be in.
+    """
+    if path.is_dir():
+        raise AspectragError(f"{option} {path} is a folder: give the name of a file in it")
+    if not path.parent.is_dir():
+        raise AspectragError(f"{option} {path}: there is no folder {path.parent}: make it first")
+    return path
 
 
 def settings_of(cls: type[Program], given: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:

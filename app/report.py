@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ..errors import AspectragError
+from .options import file_of
 from .views.terminal import console, shown
 
 _LARGE = 50_000_000
@@ -32,11 +32,7 @@ def report(
       aspectrag report runs/demo/rag runs/demo/typed --html typed.html
       aspectrag report runs/hotpotqa --html hotpotqa.html --limit 200 --no-traces
     """
-    # Before the work, which may take minutes.
-    if html.is_dir():
-        raise AspectragError(f"--html {html} is a folder: give the name of a file in it")
-    if not html.parent.is_dir():
-        raise AspectragError(f"--html {html}: there is no folder {html.parent}: make it first")
+    file_of("--html", html)  # before the work, which may take minutes
     from ..optimizers.evaluation.folder import write
     from ..optimizers.evaluation.run import runs_of
     from .views.report.page import report_page

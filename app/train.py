@@ -7,13 +7,12 @@ import typer
 
 from ..errors import AspectragError
 from ..lms.artifacts import home
+from ..programs.steering import SKILLS
 from .building import folder
 from .corpora import say
 from .views.terminal import console, shown
 
 app = typer.Typer(no_args_is_help=True, help="Train small models for single stages.")
-
-_SKILLS = "classifier, router, relevance, ending, decomposer, refiner"
 
 
 @app.callback()
@@ -25,7 +24,7 @@ def _train() -> None:
 def revelator(
     out: Annotated[Path, typer.Option(help="Folder for the adapters, one in a folder for each skill.")],
     skills: Annotated[
-        list[str] | None, typer.Option("--skills", help=f"Only this one: {_SKILLS}. Can be given again.")
+        list[str] | None, typer.Option("--skills", help=f"Only this one: {', '.join(SKILLS)}. Can be given again.")
     ] = None,
     base: Annotated[
         str, typer.Option(help="The small model: smollm2, a folder, or a name on the hub; any causal model.")
@@ -68,7 +67,7 @@ def revelator(
     """  # noqa: D301
     from ..optimizers.tuning.lora import LoraSettings
     from ..optimizers.tuning.revelator import train_revelator
-    from ..optimizers.tuning.skills import SKILLS, stage_of
+    from ..optimizers.tuning.skills import stage_of
 
     folder(out)
     settings = LoraSettings(rank=rank, alpha=2 * rank, learning_rate=learning_rate, seed=seed)
@@ -81,6 +80,6 @@ def revelator(
 
     say("reading what is to be learnt …")
     train_revelator(
-        data or home() / "benchmarks", out, skills=skills or SKILLS, base=base, most=most, epochs=epochs,
+        data or home() / "benchmarks", out, skills=skills or tuple(SKILLS), base=base, most=most, epochs=epochs,
         minutes=minutes, settings=settings, told=told,
     )  # fmt: skip

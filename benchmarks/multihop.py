@@ -13,7 +13,7 @@ import argparse
 import random
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -133,30 +133,44 @@ def rows(args: argparse.Namespace) -> list[dict[str, Any]]:
     return table
 
 
-def main() -> None:
-    """Run what is left, then print and keep the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def options(about: str | None, sets: Sequence[str]) -> argparse.ArgumentParser:
+    """What a script over samples of such sets can be told."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--work", type=Path, required=True, help="folder for predictions and indexes")
-    parser.add_argument("--sets", nargs="+", default=list(SETS))
-    parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
+    parser.add_argument("--sets", nargs="+", default=list(sets))
     parser.add_argument("--limit", type=int, default=40, help="questions per set")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=8)
     parser.add_argument("--table", action="store_true", help="only the table of what was answered")
+    return parser
+
+
+def set_up(lm: dspy.LM) -> None:
+    """Have a language model answer every question anew."""
+    dspy.configure(lm=lm)  # and not a context: threads see this one
+    dspy.configure_cache(enable_disk_cache=False, enable_memory_cache=False)
+
+
+def kept(lm: dspy.LM, args: argparse.Namespace) -> dict[str, Any]:
+    """The settings that are kept with the results."""
+    return {
+        "model": lm.model, "limit": args.limit, "seed": args.seed, "workers": args.workers, "max_steps": MAX_STEPS,
+    }  # fmt: skip
+
+
+def main() -> None:
+    """Run what is left, then print and keep the table."""
+    parser = options(__doc__, SETS)
+    parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
     args = parser.parse_args()
     lm = load("embedded", max_tokens=300)
     if not args.table:
-        dspy.configure(lm=lm)  # and not a context: threads see this one
-        dspy.configure_cache(enable_disk_cache=False, enable_memory_cache=False)
+        set_up(lm)
         for method in args.methods:
             for name in args.sets:
                 run(method, name, args)
-    write(
-        "multihop",
-        {"model": lm.model, "limit": args.limit, "seed": args.seed, "workers": args.workers, "max_steps": MAX_STEPS},
-        rows(args),
-    )
+    write("multihop", kept(lm, args), rows(args))
 
 
 if __name__ == "__main__":

@@ -22,12 +22,11 @@ from aspectrag.programs.han_rag import HanRag, HanRagConfig
 from aspectrag.programs.steering import steered
 from aspectrag.programs.trace import Trace
 from measure import mean_interval, write
-from multihop import MAX_STEPS, answer, index_of, questions, support
+from multihop import MAX_STEPS, answer, index_of, kept, options, questions, set_up, support
 from tqdm import tqdm
 
 SETS = ("hotpotqa", "musique", "compound", "nq")
 SIDES = ("embedded", "profile")
-WORKERS = 8
 MEASURES = ("acc", "f1", "steps", "lm_calls", "main_tokens", "seconds", "support_found", "support_kept")
 
 
@@ -38,8 +37,8 @@ def run(name: str, args: argparse.Namespace) -> None:
     files = {side: GrowingFile(file_of(side, name, args)) for side in SIDES}
     done = {side: {record["id"] for record in files[side]} for side in SIDES}
     asked = questions(args.data, name, args.limit, args.seed)
-    turns = [(side, asked[at : at + WORKERS]) for at in range(0, len(asked), WORKERS) for side in SIDES]
-    with ThreadPoolExecutor(WORKERS) as pool:
+    turns = [(side, asked[at : at + args.workers]) for at in range(0, len(asked), args.workers) for side in SIDES]
+    with ThreadPoolExecutor(args.workers) as pool:
         for side, some in tqdm(turns, name):
 
             def ask(question: dict[str, Any], models: dict[str, Any] = own[side]) -> dict[str, Any]:
@@ -93,26 +92,15 @@ def rows(args: argparse.Namespace) -> list[dict[str, Any]]:
 
 def main() -> None:
     """Run what is left, then print and keep the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("--work", type=Path, required=True, help="folder for predictions and indexes")
-    parser.add_argument("--sets", nargs="+", default=list(SETS))
+    parser = options(__doc__, SETS)
     parser.add_argument("--profile", default="revelator", help="or a folder of trained adapters")
-    parser.add_argument("--limit", type=int, default=40, help="questions per set")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--table", action="store_true", help="only the table of what was answered")
     args = parser.parse_args()
     lm = load("embedded", max_tokens=300)
     if not args.table:
-        dspy.configure(lm=lm)  # and not a context: threads see this one
-        dspy.configure_cache(enable_disk_cache=False, enable_memory_cache=False)
+        set_up(lm)
         for name in args.sets:
             run(name, args)
-    write(
-        "steering",
-        {"model": lm.model, "limit": args.limit, "seed": args.seed, "workers": WORKERS, "max_steps": MAX_STEPS},
-        rows(args),
-    )
+    write("steering", kept(lm, args), rows(args))
 
 
 if __name__ == "__main__":

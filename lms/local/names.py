@@ -105,7 +105,7 @@ def adapters(collection: str) -> dict[str, str]:
     found = sorted(path.parent.name for path in folder.glob(f"*/{_CONFIG}"))
     if not found:
         raise AspectragError(f"{collection} holds no adapters: give a folder that 'aspectrag train revelator' made")
-    return {name: f"{PREFIX}{f'{collection}:{name}' if shipped else folder / name}" for name in found}
+    return {name: PREFIX + (f"{collection}:{name}" if shipped else str(folder / name)) for name in found}
 
 
 def _shipped(name: str) -> Path | None:

@@ -110,17 +110,17 @@ def walk(trace: Trace, record: Mapping[str, Any]) -> Walk | None:
     program = next((step for step in trace.walk() if step.kind == "program"), None)
     if program is None:
         return None
+    found = [each for step in _retrievals(program) for each in _found(step)]
     branches = [step for step in program.children if step.kind == "branch"]
     anew = [step for step in branches if step.name.startswith(("hop ", "sub-question "))]
     rivals = [step for step in branches if last(step, *READERS)]
     if anew or record.get("route") == "complex":
         hop_by_hop = not anew or anew[0].name.startswith("hop ")
-        return Walk(program, tuple(_of_branch(program, step, step) for step in anew), True, True, hop_by_hop)
+        return Walk(program, tuple(_of_branch(step, step, found) for step in anew), True, True, hop_by_hop)
     if rivals:
-        return Walk(program, tuple(_of_branch(program, step, program) for step in rivals), True, False, False)
+        return Walk(program, tuple(_of_branch(step, program, found) for step in rivals), True, False, False)
     reader = last(program, *READERS)
     thoughts = [str(part.get("answer") or "") for part in record.get("sub_questions") or ()]
-    found = [each for step in _retrievals(program) for each in _found(step)]
     look_ups = [
         LookUp(query, passages, _shown(reader), _at(thoughts, place), program, step, reader)
         for place, (step, query, passages) in enumerate(found)
@@ -137,13 +137,13 @@ def last(step: Step, *names: str) -> Step | None:
     )
 
 
-def _of_branch(program: Step, branch: Step, within: Step) -> LookUp:
+def _of_branch(branch: Step, within: Step, shared: Sequence[tuple[Step, str, tuple[Found, ...]]]) -> LookUp:
     told, outcome = verbatim(branch.inputs), verbatim(branch.outputs)
     outcome = outcome if isinstance(outcome, Mapping) else {}
     # A hop is given its question, a part its question with passages; a rival its passage alone.
     asked = told if isinstance(told, str) else told[0] if isinstance(told, list) else str(outcome.get("question") or "")
-    every = [each for step in (*_retrievals(branch), *_retrievals(program)) for each in _found(step)]
-    own = next((each for each in every if each[1] == asked), every[0] if every and within is program else None)
+    every = [*(each for step in _retrievals(branch) for each in _found(step)), *shared]
+    own = next((each for each in every if each[1] == asked), every[0] if every and within is not branch else None)
     reader = last(branch, *READERS)
     return LookUp(
         asked, own[2] if own else (), _shown(reader), unmarked(str(outcome.get("answer") or "")),

@@ -19,11 +19,12 @@ from ...data.construction.stages import STAGES
 from ...data.index.retriever import NoPassages
 from ...data.passages import Passage
 from ...errors import AspectragError, nearest
+from ...programs import steering
 from ...programs.registry import method
 from ..compiling.recipes import recipe
 
 # The recipe of a skill names its stage, and the questions that it is learnt from.
-SKILLS = ("classifier", "router", "relevance", "ending", "decomposer", "refiner")
+SKILLS = tuple(steering.SKILLS)
 # Single questions that more compound ones are made of.
 _MORE = {"decomposer": ("squad", "triviaqa")}
 _ROUNDS = 4
