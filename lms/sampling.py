@@ -3,6 +3,7 @@
 import json
 import re
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,14 +27,21 @@ class Sampling:
     stop: tuple[str, ...]
 
 
-def inert(text: str) -> str:
+def inert(text: str, control: Iterable[str] = ()) -> str:
     """The text with its control tokens spelled so that they are none.
 
+    Args:
+        text: Of a user or a document.
+        control: Control tokens of the model, beside those like ``<|im_end|>``.
+
     Example:
-        >>> inert("<|im_end|>")
-        '<| im_end |>'
+        >>> inert("<|im_end|>"), inert("</s>", ["</s>"])
+        ('<| im_end |>', '< /s>')
     """
-    return _CONTROL_TOKEN.sub(r"<| \1 |>", text)
+    text = _CONTROL_TOKEN.sub(r"<| \1 |>", text)
+    for token in control:
+        text = text.replace(token, f"{token[0]} {token[1:]}")
+    return text
 
 
 def chat(request: Request) -> list[dict[str, str]]:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import AspectragError
-from .bases import Base
+from .bases import Base, first_line
 from .card import Card, refuse_other_base
 from .extras import needed, quiet_loading
-from .names import LocalName
+from .names import LocalName, find
 
 
 class Adapters:
@@ -50,6 +50,7 @@ class Adapters:
     def _switch(self, key: str, folder: Path, card: Card) -> None:
         if key not in self._names:
             refuse_other_base(card, self._base.info, folder)
+            find(key)  # it may have been trained again since it was named
             self._names[key] = self._load(folder)
         self._names.move_to_end(key)
         if self._model.active_adapter != self._names[key]:  # it walks over all modules, each time
@@ -69,9 +70,8 @@ class Adapters:
                 else:
                     self._model.load_adapter(str(folder), adapter_name=name)
         except Exception as error:  # of peft, of torch, and of safetensors, which has a kind of its own
-            reason = (str(error).strip() or type(error).__name__).splitlines()[0][:200]
             raise AspectragError(
-                f"the adapter in {folder} cannot be opened ({reason}): copy it again, or train it again"
+                f"the adapter in {folder} cannot be opened ({first_line(error)}): copy it again, or train it again"
             ) from error
         self._model.eval()
         return name

@@ -57,7 +57,7 @@ def open_base(name: str, device: str = "auto") -> Base:
         raise
     except Exception as error:  # of transformers, of torch, and of safetensors, which has a kind of its own
         raise AspectragError(
-            f"the model in {folder} cannot be opened ({_first_line(error)}): copy it again, or take another"
+            f"the model in {folder} cannot be opened ({first_line(error)}): copy it again, or take another"
         ) from error
 
 
@@ -82,7 +82,7 @@ def tokenizer_of(name: str) -> Any:
         return AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
     except Exception as error:  # of transformers, and of tokenizers, which has a kind of its own
         raise AspectragError(
-            f"the tokenizer in {folder} cannot be opened ({_first_line(error)}): copy the model again, or take another"
+            f"the tokenizer in {folder} cannot be opened ({first_line(error)}): copy the model again, or take another"
         ) from error
 
 
@@ -131,7 +131,7 @@ def config_of(name: str) -> Any:
     try:
         return AutoConfig.from_pretrained(str(folder), local_files_only=True).get_text_config()
     except (OSError, ValueError, KeyError) as error:
-        raise AspectragError(f"{folder} is no model that transformers knows: {_first_line(error)}") from error
+        raise AspectragError(f"{folder} is no model that transformers knows: {first_line(error)}") from error
 
 
 def folder_of(name: str) -> Path:
@@ -175,10 +175,11 @@ def _from_hub(name: str) -> Path:
         return Path(snapshot_download(name, allow_patterns=_FROM_HUB))
     except Exception as error:  # the hub client raises many kinds: all mean that it is out of reach
         raise AspectragError(
-            f"{name} is no folder, and the hub did not give it ({_first_line(error)}): connect to a network, or give "
+            f"{name} is no folder, and the hub did not give it ({first_line(error)}): connect to a network, or give "
             f"the folder of a model"
         ) from error
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
+    """What an error of another library says, short enough for a line of ours."""
     return (str(error).strip() or type(error).__name__).splitlines()[0][:200]

@@ -2,13 +2,16 @@
 
 import asyncio
 import atexit
+import os
 import threading
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import asdict, dataclass, field
 from typing import Any
+from weakref import WeakSet
 
 from dspy import lm15
 from dspy.lm15 import (
@@ -86,13 +89,16 @@ class LocalEngine:
     def __init__(self, options: LocalOptions | None = None) -> None:
         """Nothing is loaded until the first request."""
         self.options = options or LocalOptions()
+        self._begin()
+        _made.add(self)
+
+    def _begin(self) -> None:
         self._changed = threading.Condition()
         self._waiting: deque[_Job] = deque()
         self._thread: threading.Thread | None = None
         self._ending = False
         self._known = threading.Lock()
         self._names: dict[str, LocalName] = {}
-        self._models: dict[str, LocalModel] = {}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "LocalEngine":
         return self
@@ -145,9 +151,11 @@ class LocalEngine:
 
     def complete(self, request: Request) -> Response:
         """Answer a request; the calling thread waits."""
-        job = self._submit(request)
+        begun = time.monotonic()
+        job = self._read(request)
+        self._queue(job)
         try:
-            return _response(request, job, job.future.result(self.options.timeout))
+            return _response(request, job, job.future.result(self._left(begun)))
         except FutureTimeoutError as error:
             raise self._timeout() from error
         except Exception as error:
@@ -159,27 +167,27 @@ class LocalEngine:
         """Answer a request, in one piece."""
         yield from _events(self.complete(request))
 
-    def _submit(self, request: Request) -> _Job:
+    def _read(self, request: Request) -> _Job:
         try:
             name = self.named(request.model)
-            asked = read(request, self._model(name).tokenizer, self.window(request.model))
+            return _Job(name, read(request, self._model(name).tokenizer, self.window(request.model)))
         except AspectragError as error:
             raise _canonical(error) from error
-        job = _Job(name, asked)
+
+    def _queue(self, job: _Job) -> None:
         with self._changed:
             self._waiting.append(job)
-            if self._thread is None or not self._thread.is_alive():  # it does not live on in a forked process
+            if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="aspectrag-local", daemon=True)
                 self._thread.start()
                 atexit.register(self._end)
             self._changed.notify()
-        return job
+
+    def _left(self, begun: float) -> float | None:
+        return None if self.options.timeout is None else max(0.0, begun + self.options.timeout - time.monotonic())
 
     def _model(self, name: LocalName) -> LocalModel:
-        with self._known:
-            if name.base not in self._models:
-                self._models[name.base] = LocalModel(name.base, self.options.device)
-            return self._models[name.base]
+        return _models.setdefault((name.base, self.options.device), LocalModel(name.base, self.options.device))
 
     def _work(self) -> None:
         while jobs := self._next():
@@ -245,17 +253,20 @@ class AsyncLocalEngine:
 
     async def complete(self, request: Request) -> Response:
         """Answer a request; cancelling the task frees its place."""
-        engine = self.engine
-        job = await asyncio.to_thread(engine._submit, request)
+        engine, job = self.engine, None
         try:
-            answer = await asyncio.wait_for(asyncio.wrap_future(job.future), engine.options.timeout)
+            async with asyncio.timeout(engine.options.timeout):
+                # Read by a thread, queued by the task itself: what was cancelled meanwhile is not asked.
+                job = await asyncio.to_thread(engine._read, request)
+                engine._queue(job)
+                return _response(request, job, await asyncio.wrap_future(job.future))
         except TimeoutError as error:
             raise engine._timeout() from error
         except Exception as error:
             raise _canonical(error) from error
         finally:
-            job.leave()
-        return _response(request, job, answer)
+            if job is not None:
+                job.leave()
 
     async def stream(self, request: Request) -> AsyncIterator[StreamEvent]:
         """Answer a request, in one piece."""
@@ -292,12 +303,24 @@ def _canonical(error: Exception) -> lm15.LM15Error:
     return lm15.ServerError(f"the local model failed: {type(error).__name__}: {error}")
 
 
+# By base and device: engines of other options read from the same weights.
+_models: dict[tuple[str, str], LocalModel] = {}
 _engines: dict[LocalOptions, LocalEngine] = {}
-_engines_lock = threading.Lock()
+_made: WeakSet[LocalEngine] = WeakSet()
 
 
 def shared(options: LocalOptions | None = None) -> LocalEngine:
     """The one engine of this process for these options."""
     options = options or LocalOptions()
-    with _engines_lock:
-        return _engines.setdefault(options, LocalEngine(options))
+    return _engines.setdefault(options, LocalEngine(options))
+
+
+def _begin_again() -> None:
+    """In a forked process: the thread did not come along, and what it held stays locked and half done."""
+    _models.clear()
+    for engine in _made:
+        engine._begin()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_begin_again)

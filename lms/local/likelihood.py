@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 Tokens = Sequence[int]
-# Tokens of the key-value cache when it is repeated for each option: 750 MB for the default base.
-_MOST_REPEATED = 16_384
+# Most tokens of a key-value cache: 750 MB for the default base.
+_MOST_CACHED = 16_384
 # An option that began so much less likely than the likeliest is not read to its end: it counts as it began.
 _NEGLIGIBLE = 1e-5
 
@@ -33,9 +33,16 @@ def likelihoods(model: Any, padding: int, prompts: Sequence[Tokens], options: Se
     shared = _beginning(options)
     begun = [[*prompt, *options[0][:shared]] for prompt in prompts]
     rest = [list(option[shared:]) for option in options]
-    at_once = max(1, _MOST_REPEATED // (len(options) * max(map(len, begun))))
-    parts = [begun[start : start + at_once] for start in range(0, len(begun), at_once)]
-    return torch.softmax(torch.cat([_sums(model, padding, part, rest) for part in parts]).double(), 1)
+    # The cache is repeated for each option.
+    each = len(options) * max(map(len, begun))
+    sums = [_sums(model, padding, begun[part], rest) for part in parts(len(begun), each)]
+    return torch.softmax(torch.cat(sums).double(), 1)
+
+
+def parts(rows: int, each: int) -> list[slice]:
+    """Which of so many rows are read at once, if each takes so many tokens of the key-value cache."""
+    count = max(1, _MOST_CACHED // each)
+    return [slice(start, start + count) for start in range(0, rows, count)]
 
 
 def padded(prompts: Sequence[Tokens], padding: int, device: Any) -> tuple[Tensor, Tensor]:

@@ -12,7 +12,7 @@ from . import smollm2
 from .adapters import Adapters
 from .bases import Base, config_of, open_base, tokenizer_of
 from .grammar import Grammars
-from .likelihood import Tokens, likelihoods, padded
+from .likelihood import Tokens, likelihoods, padded, parts
 from .names import LocalName
 from .writing import Draw, Writer, Written
 
@@ -32,6 +32,8 @@ class LocalModel:
         """Nothing is loaded until the first use."""
         self._name, self._device, self._kept = base, device, kept
         self._lock = threading.RLock()
+        # Of what is known without the base: who asks for that does not wait until others are answered.
+        self._known = threading.Lock()
         self._tokenizer: Any = None
         self._window: int | None = None
         self._base: Base | None = None
@@ -45,7 +47,7 @@ class LocalModel:
         Raises:
             AspectragError: The base cannot be had.
         """
-        with self._lock:
+        with self._known:
             if self._tokenizer is None:
                 self._tokenizer = tokenizer_of(self._name)
             return self._tokenizer
@@ -57,7 +59,7 @@ class LocalModel:
         Raises:
             AspectragError: The base cannot be had.
         """
-        with self._lock:
+        with self._known:
             if self._window is None:
                 # Asked before anything else: what is known must not have the base converted for it.
                 known = self._name == smollm2.NAME
@@ -122,16 +124,17 @@ class LocalModel:
 
         with self._using(adapter) as model:
             values = [Written(draw, None if schema is None else self._matcher(schema)) for draw in draws]
-            writer = Writer(values, self._ends, wanted)
-            ids, mask = padded(prompts, self._padding, model.device)
+            limit = max(draw.limit for draw in draws)
             how = GenerationConfig(
-                do_sample=False, max_new_tokens=max(draw.limit for draw in draws), pad_token_id=self._padding,
-                eos_token_id=self._ends,
-            )  # fmt: skip
-            model.generate(
-                input_ids=ids, attention_mask=mask, generation_config=how, logits_processor=[writer.process],
-                stopping_criteria=[writer.stop],
-            )  # fmt: skip
+                do_sample=False, max_new_tokens=limit, pad_token_id=self._padding, eos_token_id=self._ends
+            )
+            for part in parts(len(prompts), max(map(len, prompts)) + limit):
+                writer = Writer(values[part], self._ends, wanted)
+                ids, mask = padded(prompts[part], self._padding, model.device)
+                model.generate(
+                    input_ids=ids, attention_mask=mask, generation_config=how, logits_processor=[writer.process],
+                    stopping_criteria=[writer.stop],
+                )  # fmt: skip
         return values
 
     @contextmanager

@@ -4,6 +4,7 @@ import random
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from dspy.lm15 import Config, ContextLengthError, Request
@@ -22,12 +23,14 @@ class Slot:
     Attributes:
         name: Of the field; empty where the whole answer is one value.
         before: Forced text.
+        after: Text that follows: forced, or the end of the answer.
         schema: Of the value; None for free text.
         labels: What is chosen from; None where the value is written.
     """
 
     name: str
     before: str
+    after: str
     schema: Mapping[str, Any] | None
     labels: Sequence[Any] | None
 
@@ -88,12 +91,14 @@ def read(request: Request, tokenizer: Any, window: int) -> Asked:
 def _slots(form: Mapping[str, Any]) -> tuple[Slot, ...]:
     schema = _schema(form)
     if schema is None:
-        return (Slot("", "", None, None),)
+        return (Slot("", "", "", None, None),)
     parts = properties(schema)
     if not parts:
-        return (Slot("", "", schema, None),)
+        return (Slot("", "", "", schema, None),)
+    given = [*(forced(name, place) for place, name in enumerate(parts)), "}"]
     return tuple(
-        Slot(name, forced(name, place), part, labels(part)) for place, (name, part) in enumerate(parts.items())
+        Slot(name, before, after, part, labels(part))
+        for (name, part), (before, after) in zip(parts.items(), pairwise(given), strict=True)
     )
 
 
@@ -108,8 +113,12 @@ def _schema(form: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def options_of(slot: Slot, tokenizer: Any) -> list[list[int]]:
-    """The tokens of a slot's labels."""
-    return [tokens(tokenizer, compact(label)) for label in slot.labels or ()]
+    """The tokens of a slot's labels; with the next one where a label, such as 1, is also how another begins."""
+    options = [tokens(tokenizer, compact(label)) for label in slot.labels or ()]
+    if any(one != other and other[: len(one)] == one for one in options for other in options):
+        following = tokens(tokenizer, slot.after)[:1]
+        return [option + following for option in options]
+    return options
 
 
 def picked(slot: Slot, chances: Sequence[float], asked: Asked, threshold: float) -> Any:

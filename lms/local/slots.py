@@ -8,8 +8,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from jinja2 import TemplateError
+
 from ...errors import AspectragError
 from ..sampling import inert
+from .bases import first_line
 
 _REFERENCE = "#/$defs/"
 
@@ -35,14 +38,22 @@ def prompt_ids(tokenizer: Any, messages: Sequence[Mapping[str, str]]) -> list[in
         messages: With ``role`` and ``content``, without the answer.
 
     Raises:
-        AspectragError: The base has no chat template.
+        AspectragError: The base has no chat template, or one that refuses the conversation.
     """
-    turns = [{"role": each["role"], "content": inert(each["content"])} for each in messages]
+    control = [token.content for token in tokenizer.added_tokens_decoder.values() if token.special]
+    turns = [{"role": each["role"], "content": inert(each["content"], control)} for each in messages]
     if [turn["role"] for turn in turns] == ["user"]:
         return tokens(tokenizer, turns[0]["content"] + "\n")
     if not tokenizer.chat_template:
         raise AspectragError("the base of this local model has no chat template: use an adapter that is asked barely")
-    return tokens(tokenizer, tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False))
+    try:
+        text = tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False)
+    except TemplateError as error:
+        raise AspectragError(
+            f"the chat template of this local model refuses the conversation ({first_line(error)}): use an adapter "
+            f"that is asked barely, or another base"
+        ) from error
+    return tokens(tokenizer, text)
 
 
 def tokens(tokenizer: Any, text: str) -> list[int]:

@@ -55,11 +55,16 @@ class Written:
         """Whether nothing is added any more."""
         return self.finished or len(self.tokens) >= self.draw.limit
 
-    def choose(self, scores: Tensor) -> int:
-        """The next token, by the scores of all."""
+    def choose(self, scores: Tensor, end: int) -> int:
+        """The next token, by the scores of all; ``end`` ends the value."""
         if self.matcher is not None:
-            allowed = torch.frombuffer(bytearray(self.matcher.compute_logit_bias()), dtype=torch.uint8).bool()
-            scores = scores.masked_fill(~allowed[: len(scores)], -math.inf)
+            bias = torch.frombuffer(bytearray(self.matcher.compute_logit_bias()), dtype=torch.uint8)
+            beyond = ~bias.bool()[: len(scores)]
+            held = scores.masked_fill(beyond, -math.inf)
+            if self.matcher.is_accepting():
+                # A number is over where the model would write what no number holds: its end was never learnt.
+                held[end] = max(scores[end], scores[beyond].max())
+            scores = held
         if not self.draw.temperature:
             return int(scores.argmax())
         chances, order = torch.softmax(scores / self.draw.temperature, 0).sort(descending=True)
@@ -92,7 +97,7 @@ class Writer:
         """Scores that leave one token to each row."""
         forced = torch.full_like(scores, -math.inf)
         for row, value in enumerate(self._values):
-            token = self._ends[0] if value.done else value.choose(scores[row].float().cpu())
+            token = self._ends[0] if value.done else value.choose(scores[row].float().cpu(), self._ends[0])
             forced[row, token] = 0
         return forced
 

@@ -1,5 +1,6 @@
 import asyncio
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -12,6 +13,8 @@ import pytest
 from aspectrag.errors import AspectragError
 from aspectrag.lms import check, explain, load
 from aspectrag.lms.local import engine as local
+from aspectrag.lms.local import model
+from aspectrag.lms.local.bases import open_base
 from aspectrag.lms.local.engine import AsyncLocalEngine, LocalEngine, LocalOptions, shared
 from aspectrag.lms.local.lm import LocalLM, local_lm
 from aspectrag.lms.local.slots import compact
@@ -23,7 +26,7 @@ from aspectrag.signatures import DecomposeCompound, JudgeRelevance, RouteQuestio
 from dspy import lm15
 from dspy.lm15 import Config, Message, Request
 from dspy.utils.exceptions import AdapterParseError, LMTimeoutError
-from tiny import tiny_adapter
+from tiny import tiny_adapter, tiny_base
 
 ROUTES = {"straightforward", "single-step", "compound", "complex"}
 RELEVANT = {"type": "object", "properties": {"relevant": {"type": "boolean"}}}
@@ -280,6 +283,59 @@ def test_who_waits_too_long_is_told(adapters, gate):
     assert sum(gate.sizes) == 1
 
 
+def test_the_clock_runs_while_the_model_is_at_work(adapters, monkeypatch):
+    lm = local_lm(f"local/{adapters[0]}", LocalOptions(timeout=0.1), cache=False)
+    at_work, on = threading.Event(), threading.Event()
+    real = model.likelihoods
+    monkeypatch.setattr(model, "likelihoods", lambda *args: at_work.set() or (on.wait(30) and real(*args)))
+    told = []
+
+    def ask():
+        try:
+            lm.engine.complete(request(lm, "a?", RELEVANT))
+        except lm15.TimeoutError as error:
+            told.append(error)
+
+    threads = [threading.Thread(target=ask) for _ in range(2)]
+    threads[0].start()
+    assert at_work.wait(30)
+    threads[1].start()
+    for thread in threads:
+        thread.join(10)
+    in_time = len(told)
+    on.set()
+    assert in_time == 2
+
+
+def test_the_clock_runs_while_a_request_is_read(adapters, monkeypatch):
+    lm = local_lm(f"local/{adapters[0]}", LocalOptions(timeout=0.3), cache=False)
+    real = local.read
+    monkeypatch.setattr(local, "read", lambda *args: time.sleep(0.4) or real(*args))
+    with pytest.raises(lm15.TimeoutError):
+        lm.engine.complete(request(lm, "a?", RELEVANT))
+    with pytest.raises(lm15.TimeoutError):
+        asyncio.run(AsyncLocalEngine(lm.engine).complete(request(lm, "a?", RELEVANT)))
+
+
+def test_what_was_cancelled_while_it_was_read_is_not_asked(lm, gate, monkeypatch):
+    gate.open.set()
+    reading, on = threading.Event(), threading.Event()
+    real = local.read
+    monkeypatch.setattr(local, "read", lambda *args: reading.set() or (on.wait(30) and real(*args)))
+
+    async def ask():
+        task = asyncio.create_task(AsyncLocalEngine(lm.engine).complete(request(lm, "a?", RELEVANT)))
+        await asyncio.to_thread(reading.wait, 30)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        on.set()
+
+    asyncio.run(ask())
+    lm.engine.complete(request(lm, "b?", RELEVANT))
+    assert gate.sizes == [1]
+
+
 def test_what_nobody_waits_for_is_not_written_on(lm, monkeypatch):
     written = []
     real = local.filled
@@ -308,6 +364,29 @@ def test_the_interpreter_ends_while_something_is_written(base):
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.strip()) == (0, "LMTimeoutError"), done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks on this system")
+def test_a_forked_process_answers_while_its_parent_is_at_work(base):
+    script = f"""
+import os, signal, threading
+from aspectrag.lms import load
+from aspectrag.lms.local import model
+
+lm = load("local/{base}", cache=False, max_tokens=3)
+lm("Hello")
+real, at_work = model.padded, threading.Event()
+model.padded = lambda *args: at_work.set() or threading.Event().wait()
+threading.Thread(target=lm, args=("Hello",), daemon=True).start()
+at_work.wait()
+model.padded = real
+if child := os.fork():
+    os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+signal.alarm(60)
+os._exit(not lm("Hello"))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_awaiting(lm):
@@ -369,6 +448,16 @@ def test_engines_are_shared_and_not_copied():
     twin = AsyncLocalEngine(engine)
     assert copy.deepcopy(engine) is engine
     assert copy.deepcopy(twin) is twin
+
+
+def test_engines_of_other_options_share_the_base(tmp_path, monkeypatch):
+    folder = tiny_base(tmp_path / "base")
+    opened = []
+    monkeypatch.setattr(model, "open_base", lambda *args: opened.append(args) or open_base(*args))
+    for size in (2, 3):
+        lm = local_lm(f"local/{folder}", LocalOptions(max_batch=size), cache=False)
+        lm.engine.complete(request(lm, "a?", RELEVANT))
+    assert len(opened) == 1
 
 
 def test_a_thread_that_nobody_asks_ends(lm, monkeypatch):

@@ -7,6 +7,7 @@ import pytest
 import torch
 from aspectrag.errors import AspectragError
 from aspectrag.lms.local.grammar import SchemaError
+from aspectrag.lms.local.likelihood import padded
 from aspectrag.lms.local.model import LocalModel
 from aspectrag.lms.local.names import find
 from aspectrag.lms.local.slots import compact, tokens
@@ -73,9 +74,19 @@ def test_what_began_as_negligible_is_not_read_and_never_the_likeliest(model, nam
 
 def test_many_prompts_are_read_in_parts(model, names, monkeypatch):
     whole = model.choose(names[1], prompts(model), options(model))
-    monkeypatch.setattr("aspectrag.lms.local.likelihood._MOST_REPEATED", 1)
+    monkeypatch.setattr("aspectrag.lms.local.likelihood._MOST_CACHED", 1)
     for one, other in zip(model.choose(names[1], prompts(model), options(model)), whole, strict=True):
         assert one == pytest.approx(other, abs=1e-5)
+
+
+def test_much_is_written_in_parts(model, names, monkeypatch):
+    sizes = []
+    monkeypatch.setattr("aspectrag.lms.local.model.padded", lambda *args: sizes.append(len(args[0])) or padded(*args))
+    draws = [Draw(5)] * len(QUESTIONS)
+    whole = model.write(names[1], prompts(model), draws)
+    monkeypatch.setattr("aspectrag.lms.local.likelihood._MOST_CACHED", 1)
+    assert [value.tokens for value in model.write(names[1], prompts(model), draws)] == [one.tokens for one in whole]
+    assert sizes == [3, 1, 1, 1]
 
 
 def test_adapters_are_switched_and_the_base_stays_what_it_is(model, names):
@@ -194,6 +205,13 @@ def test_an_adapter_that_was_cut_short(base, tmp_path):
         with pytest.raises(AspectragError, match=r"cannot be opened.*copy it again") as caught:
             LocalModel(str(base), "cpu").choose(find(str(folder)), [[1]], [[1], [2]])
         assert "\n" not in str(caught.value)
+
+
+def test_an_adapter_that_was_trained_again_since_it_was_named(base, tmp_path):
+    name = find(str(tiny_adapter(tmp_path / "again", base, seed=1)))
+    tiny_adapter(tmp_path / "again", base, seed=9)
+    with pytest.raises(AspectragError, match="again is not what it was"):
+        LocalModel(str(base), "cpu").choose(name, [[1]], [[1], [2]])
 
 
 def test_without_its_libraries(base, names, monkeypatch):

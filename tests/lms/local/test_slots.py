@@ -40,6 +40,22 @@ def test_a_document_ends_no_turn(tokenizer):
     assert inert(inert(said)) == inert(said)
 
 
+@pytest.mark.parametrize("system", [[], [{"role": "system", "content": "Be brief."}]])
+def test_control_tokens_of_any_spelling_are_text(system):
+    other = tiny_tokenizer()
+    other.add_special_tokens({"additional_special_tokens": ["</s>", "<start_of_turn>"]})
+    ids = prompt_ids(other, [*system, {"role": "user", "content": "So.</s><start_of_turn>"}])
+    assert not set(ids) & set(other.convert_tokens_to_ids(["</s>", "<start_of_turn>"]))
+    assert "So.< /s>< start_of_turn>" in other.decode(ids)
+
+
+def test_a_template_that_refuses_a_role():
+    strict = tiny_tokenizer()
+    strict.chat_template = "{{ raise_exception('System role not supported') }}"
+    with pytest.raises(AspectragError, match=r"refuses the conversation \(System role not supported\)"):
+        prompt_ids(strict, [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}])
+
+
 def test_without_a_template_there_is_a_clear_word(tokenizer):
     bare = tiny_tokenizer()
     bare.chat_template = None
