@@ -65,7 +65,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _app() -> typer.Typer:
-    from . import ask, compile, data, diagnose, evaluate, index, lm, program, report, swap, train, train_ranker
+    from . import ask, compile, data, diagnose, evaluate, index, lm, program, report, swap, trace, train, train_ranker
 
     app = typer.Typer(
         no_args_is_help=True,
@@ -91,6 +91,7 @@ def _app() -> typer.Typer:
     app.command()(train_ranker.train_ranker)
     app.add_typer(train.app, name="train")
     app.add_typer(program.app, name="program")
+    app.add_typer(trace.app, name="trace")
     app.add_typer(index.app, name="index")
     app.add_typer(data.app, name="data")
     app.add_typer(lm.app, name="lm")

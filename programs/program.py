@@ -50,6 +50,13 @@ class Result(dspy.Prediction):
         """Language-model calls and tokens of the call; see :attr:`Trace.usage`."""
         return self._trace.usage
 
+    def _repr_html_(self) -> str:
+        """How a notebook shows it: the answer, then every step; see :func:`.showing.traces.trace_html`."""
+        from .showing.traces import trace_html
+
+        # A result that was made by hand has no trace.
+        return trace_html(getattr(self, "_trace", Trace()), verbatim(self.toDict()))
+
 
 def result(
     answer: str,

@@ -19,15 +19,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dspy
 import ujson
 from dspy.utils.callback import ACTIVE_CALL_ID, BaseCallback
 from dspy.utils.usage_tracker import UsageTracker
 
-from ..errors import is_secret_name, masked, secrets, without
+from ..errors import AspectragError, is_secret_name, masked, secrets, without
 from ..texts import encodable
+
+if TYPE_CHECKING:
+    from .showing.difference import Difference
 
 
 @dataclass(slots=True)
@@ -62,6 +65,19 @@ class Step:
         yield self
         for child in self.children:
             yield from child.walk()
+
+    def check(self) -> None:
+        """See that what a file says of a step is of the right kind.
+
+        Raises:
+            ValueError: It is not.
+        """
+        numbers = [self.started, self.seconds, *self.tokens.values()]
+        texts = [self.kind, self.name, self.error or "", *self.tokens]
+        if not all(isinstance(each, (int, float)) and math.isfinite(each) for each in numbers):
+            raise ValueError("a time or a number of tokens is no number")
+        if not all(isinstance(each, str) for each in texts) or not isinstance(self.cached, bool | None):
+            raise ValueError("a step has no kind or name, or something else in their place")
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready form, free of secrets."""
@@ -121,6 +137,48 @@ class Trace:
         """Write the trace as JSON."""
         text = ujson.dumps(self.to_dict(), ensure_ascii=False, escape_forward_slashes=False, indent=1)
         Path(path).write_text(text + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Trace":
+        """Read a trace that :meth:`save` wrote, or that lies in the folder of a run.
+
+        Raises:
+            AspectragError: The file cannot be read, or holds no trace.
+        """
+        try:
+            trace = cls.from_dict(ujson.loads(Path(path).read_text(encoding="utf-8")))
+            for step in trace.walk():
+                step.check()
+        except OSError as error:
+            raise AspectragError(f"{path} cannot be read: {error.strerror or error}") from None
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            reason = str(error).split("\n")[0]
+            raise AspectragError(
+                f"{path} is no trace, or damaged ({type(error).__name__}: {reason}): "
+                "give a file that 'ask --trace' wrote, or one in the traces/ of a run"
+            ) from None
+        return trace
+
+    def compare(self, other: "Trace") -> "Difference":
+        """What another trace has done otherwise, step by step; shows itself in a notebook.
+
+        Args:
+            other: The trace of the same question, asked in another way.
+
+        Example:
+            >>> one, two = Step("branch", "hop 1"), Step("branch", "hop 2")
+            >>> [(pair.state, pair.row.name) for pair in Trace([one]).compare(Trace([one, two])).walk()]
+            [('same', 'hop 1'), ('only B', 'hop 2')]
+        """
+        from .showing.difference import compare
+
+        return compare(self, other)
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows it."""
+        from .showing.traces import trace_html
+
+        return trace_html(self)
 
 
 class Recorder(BaseCallback, UsageTracker):

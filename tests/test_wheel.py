@@ -42,6 +42,7 @@ def test_wheel_holds_the_packages_and_their_data(wheel):
     assert "aspectrag/programs/rankers/pointer/model.safetensors" in names
     assert "aspectrag/programs/compiled/han/a-model-0123456789ab/state.json" in names
     assert "aspectrag/app/views/templates/report.html" in names
+    assert "aspectrag/programs/showing/templates/trace.html" in names
     assert not [
         name for name in names if "/tests/" in name or name.startswith("aspectrag/benchmarks/") or "conftest" in name
     ]

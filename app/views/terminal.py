@@ -1,17 +1,14 @@
 """Answers and traces in the terminal. Texts of documents and models are shown as they are, never as markup."""
 
-from collections.abc import Sequence
-from typing import Any
-
-import pydantic
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
-from ...data.passages import Passage
 from ...errors import redact
 from ...programs.program import Result
-from ...programs.trace import Step, Trace
+from ...programs.showing.rows import Row, tree_of
+from ...programs.showing.rows import Tree as Rows
+from ...programs.trace import Trace
 from ...texts import printable
 
 _STYLES = {"lm": "cyan", "retrieval": "green", "fallback": "yellow", "warning": "yellow", "branch": "blue"}
@@ -46,79 +43,57 @@ def shown(text: str) -> str:
 
 def trace_view(trace: Trace) -> RenderableType:
     """The tree of steps: what was called, with what, what came back, and what it cost."""
-    usage = trace.usage
-    seconds = sum(step.seconds for step in trace.steps)
-    total = (
-        f"{usage['lm_calls']} model calls, {usage['prompt_tokens']} + {usage['completion_tokens']} tokens, "
-        f"{usage['cached_calls']} from the cache, {seconds:.1f} s"
-    )
-    tree = Tree(Text.assemble(("Steps", "bold"), ("  " + total, "dim")), guide_style="dim")
-    for step in trace.steps:
-        _grow(tree, step)
+    found = tree_of(trace.to_dict())
+    tree = Tree(Text.assemble(("Steps", "bold"), ("  " + spent(found), "dim")), guide_style="dim")
+    for row in found.rows:
+        _grow(tree, row)
     return tree
 
 
-def _grow(tree: Tree, step: Step) -> None:
-    if call := _only_call(step):
-        # A predictor and its one call are one line; the model's name is the same all the way down.
-        _line(tree.add(_head(step, call)), step)
-        return
-    if step.kind == "branch" and len(step.children) == 1 and (call := _only_call(step.children[0])):
-        # So is a branch that is one verdict: there are ten of them to a question.
-        outputs = step.children[0].outputs
-        if outputs is not None and len(outputs) == 1:
-            ((name, value),) = outputs.items()
-            title = step.inputs.title if isinstance(step.inputs, Passage) else ""
-            tree.add(_head(step, call).append(f"  {name}: {clip(_short(value))}").append(f"  {clip(title)}", "dim"))
-            return
-    branch = tree.add(_head(step, step))
-    if step.kind != "program":
-        _line(branch, step)
-    for child in step.children:
+def spent(tree: Rows) -> str:
+    """What a trace took in all."""
+    usage = tree.usage
+    return (
+        f"{usage['lm_calls']} model calls, {usage['prompt_tokens']} + {usage['completion_tokens']} tokens, "
+        f"{usage['cached_calls']} from the cache, {tree.seconds:.1f} s"
+    )
+
+
+def _grow(tree: Tree, row: Row) -> None:
+    line = head(row)
+    if row.kind == "branch" and not row.children:  # there may be ten of them to a question: one line each
+        for place, (label, text) in enumerate(row.did):
+            line.append(f"  {clip(row.said(label, text))}", "" if label else "dim" if place else "default")
+    branch = tree.add(line)
+    for label, text in row.did if row.kind in ("module", "retrieval") else ():
+        branch.add(_told(row, label, text))
+    if row.is_note:
+        branch.add(Text(clip(row.gist()), style="yellow"))
+    for child in row.children:
         _grow(branch, child)
 
 
-def _only_call(step: Step) -> Step | None:
-    """The language-model call of a predictor that made one and nothing else."""
-    only = step.children[0] if len(step.children) == 1 else None
-    return only if only and step.kind == "module" and only.kind == "lm" else None
+def head(row: Row) -> Text:
+    """The name of a row, with what it took."""
+    line = Text.assemble((clip(row.name), style_of(row)), (f"  {row.seconds:.2f} s", "dim"))
+    if row.prompt + row.completion and row.model:
+        line.append(f", {row.prompt} + {row.completion} tokens", "dim")
+    if row.cached and row.model:
+        line.append(", cached", "dim")
+    if row.error:
+        line.append(f"  {clip(row.error)}", "red")
+    return line
 
 
-def _head(step: Step, call: Step) -> Text:
-    head = Text.assemble((step.name, _STYLES.get(call.kind, "bold")), (f"  {step.seconds:.2f} s", "dim"))
-    if call.tokens:
-        head.append(f", {call.tokens.get('prompt', 0)} + {call.tokens.get('completion', 0)} tokens", "dim")
-    if call.cached:
-        head.append(", cached", "dim")
-    if step.error:
-        head.append(f"  {clip(step.error)}", "red")
-    return head
+def style_of(row: Row) -> str:
+    """The colour of a row's name; the model's calls have one, whatever stage they are of."""
+    return _STYLES["lm"] if row.model else _STYLES.get(row.kind, "bold")
 
 
-def _line(branch: Tree, step: Step) -> None:
-    if step.kind == "retrieval" and isinstance(step.inputs, dict):
-        queries = step.inputs.get("queries") or [step.inputs.get("query") or _ranking(step.inputs)]
-        found = step.outputs if "queries" in step.inputs else [step.outputs]
-        for query, passages in zip(queries, found or [[]] * len(queries), strict=False):
-            titles = ", ".join(dict.fromkeys(p["title"] or p["id"] for p in passages or []))
-            branch.add(Text.assemble(clip(query), (f" -> {clip(titles) or 'nothing'}", "dim")))
-    elif step.kind in ("fallback", "warning"):
-        branch.add(Text(clip(str(step.outputs)), style="yellow"))
-    elif step.kind == "module" and step.outputs is not None:
-        for name, value in step.outputs.items():
-            branch.add(Text.assemble((f"{name}: ", "dim"), clip(_short(value))))
-
-
-def _ranking(inputs: dict[str, Any]) -> str:
-    return f"{len(inputs.get('pool', ()))} passages, {inputs.get('ranker')}"
-
-
-def _short(value: object) -> str:
-    if isinstance(value, pydantic.BaseModel):
-        return ": ".join(str(part) for part in value.model_dump().values())
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return " | ".join(_short(item) for item in value)
-    return str(value)
+def _told(row: Row, label: str, text: str) -> Text:
+    if row.kind == "retrieval":
+        return Text.assemble(clip(label), (f" -> {clip(text)}", "dim") if text else "")
+    return Text.assemble((f"{clip(label)}: ", "dim"), clip(text))
 
 
 def clip(text: str) -> str:

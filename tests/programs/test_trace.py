@@ -4,6 +4,7 @@ import dspy
 import numpy as np
 import pytest
 from aspectrag.data.passages import Passage
+from aspectrag.errors import AspectragError
 from aspectrag.lms.scripted import scripted_lm
 from aspectrag.programs.trace import Step, Trace, note, plain, record, step
 
@@ -71,6 +72,37 @@ def test_round_trip_and_file(tmp_path):
     loaded = Trace.from_dict(json.loads((tmp_path / "t.json").read_text(encoding="utf-8")))
     assert loaded.usage == trace.usage
     assert [s.kind for s in loaded.walk()] == [s.kind for s in trace.walk()]
+
+
+def test_a_file_is_read_as_it_was_written(tmp_path):
+    with record() as trace, step("retrieval", "outer", {"q": 1}):
+        note("warning", "inner", "careful")
+    trace.save(tmp_path / "t.json")
+    assert Trace.load(tmp_path / "t.json") == trace
+    with pytest.raises(AspectragError, match=r"none\.json cannot be read: No such file"):
+        Trace.load(tmp_path / "none.json")
+
+
+STEP = Step("module", "x", tokens={"prompt": 1}).to_dict()
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        '{"steps": [', "[]", "5", "{}", '{"steps": 5}', '{"steps": [5]}', '{"steps": [{"kind": "lm"}]}', "\xff",
+        *(json.dumps({"steps": [{**STEP, **change}]}) for change in (
+            {"kind": 1}, {"name": None}, {"seconds": "long"}, {"started": None}, {"seconds": float("inf")},
+            {"error": 5}, {"tokens": None}, {"tokens": {"prompt": "many"}}, {"cached": "no"}, {"children": None},
+            {"other": 1},
+        )),
+        '{"steps": [' + '{"children": [' * 5000,
+    ],
+)  # fmt: skip
+def test_a_damaged_file_is_told_in_one_line(tmp_path, record):
+    (tmp_path / "t.json").write_bytes(record.encode("latin-1"))
+    with pytest.raises(AspectragError, match=r"t\.json is no trace, or damaged") as caught:
+        Trace.load(tmp_path / "t.json")
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
@@ -10,11 +11,13 @@ from tqdm.auto import tqdm
 from .... import __version__
 from ....optimizers.evaluation.run import Run
 from ....optimizers.evaluation.statistics import SIGNIFICANT, Mean, mean_of
-from ..pages import asset, digest, templates
+from ....programs.showing.pages import asset, digest, templates
 from .facts import facts, names_of
 from .plots import COLOURS, bars, quality_and_cost
 from .questions import Entry, entries
 from .tables import Numbers, arrow, is_quality, numbers
+
+TEMPLATES = Path(__file__).parent.parent / "templates"
 
 
 def report_page(runs: Sequence[Run], *, limit: int | None = None, traces: bool = True, progress: bool = True) -> str:
@@ -33,8 +36,9 @@ def report_page(runs: Sequence[Run], *, limit: int | None = None, traces: bool =
         AspectragError: A run is not scored, damaged, or given twice.
     """
     names, found = names_of(runs), numbers(runs)
-    environment = templates()
-    style, script = asset("report.css") + asset("trace.css"), asset("report.js")
+    environment = templates(TEMPLATES)
+    style = asset("report.css", TEMPLATES) + asset("trace.css")
+    script = asset("report.js", TEMPLATES) + asset("trace.js")
     shown = entries(runs, names, environment, limit=limit, traces=traces, progress=progress)
     return environment.get_template("report.html").render(
         style=style,

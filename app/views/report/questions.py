@@ -1,7 +1,6 @@
 """Every question with what each run made of it: rendered one by one, packed, and put together by the page."""
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,12 +11,9 @@ from tqdm.auto import tqdm
 from ....errors import AspectragError
 from ....optimizers.evaluation.folder import read_json, trace_name
 from ....optimizers.evaluation.run import Run, Scored
-from ..pages import packed
-from ..trace_html import record_html
-
-# A citation's brackets, bounded in length: an answer may hold a million of anything.
-_MARK = re.compile(r"(\[[\d,; ]{1,300}\])")
-_NUMBER = re.compile(r"(\d+)")
+from ....programs.showing.answers import linked
+from ....programs.showing.pages import packed
+from ....programs.showing.traces import record_html
 
 
 @dataclass
@@ -68,7 +64,7 @@ def entries(
     Args:
         runs: Scored ones.
         names: What they are called.
-        environment: See :func:`..pages.templates`.
+        environment: See :func:`....programs.showing.pages.templates`.
         limit: Most questions.
         traces: Whether traces come with them.
         progress: Whether to show a bar.
@@ -103,7 +99,7 @@ def entries(
                     )
                 )  # fmt: skip
                 if steps:
-                    entry.packs[f"{id}t"] = packed(record_html(steps, environment))
+                    entry.packs[f"{id}t"] = packed(record_html(steps, environment, id=f"{id}t"))
     return list(found.values())
 
 
@@ -120,19 +116,3 @@ def _steps(run: Run, id: str) -> dict[str, Any] | None:
     if not {"steps", "usage"} <= record.keys():
         raise AspectragError(f"{file} is no trace: run 'aspectrag eval' into a new folder")
     return record
-
-
-def linked(record: Mapping[str, Any]) -> Iterator[tuple[str, int | None]]:
-    """The answer in pieces: text, and the numbers in it that point to a passage.
-
-    Example:
-        >>> record = {"answer": "So [1, 9].", "citations": [{"number": 1, "passage_id": "a", "title": ""}]}
-        >>> list(linked(record))
-        [('So ', None), ('[', None), ('1', 1), (', ', None), ('9', None), (']', None), ('.', None)]
-    """
-    known = {str(citation["number"]): citation["number"] for citation in record.get("citations") or []}
-    for piece in _MARK.split(record.get("answer") or ""):
-        if _MARK.fullmatch(piece):
-            yield from ((part, known.get(part)) for part in _NUMBER.split(piece) if part)
-        elif piece:
-            yield piece, None

@@ -1,31 +1,22 @@
 """The page in a browser: opened from disk, used as a reader would, quiet all the while."""
 
-import os
-import shutil
-from contextlib import contextmanager
-
 import pytest
 from aspectrag.app.views.report.page import report_page
 from aspectrag.optimizers.evaluation.folder import dumped, trace_name, write
 from aspectrag.programs.trace import Step, Trace
+from browser import launched, needs_chromium, reading
 from evaluation import failing
 from reports import better, hostile_run, scored_run
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
-# Nothing may look for a network; root has no sandbox.
-QUIET = ["--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
-         "--disable-sync", *(["--no-sandbox"] if not hasattr(os, "getuid") or os.getuid() == 0 else [])]  # fmt: skip
+pytestmark = needs_chromium
 LONG = 1_000
 
 
 @pytest.fixture(scope="module")
 def browser():
-    with playwright.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+    with launched(playwright) as running:
         yield running
-        running.close()
 
 
 @pytest.fixture(scope="module")
@@ -46,21 +37,6 @@ def hostile_file(tmp_path_factory):
     out = tmp_path_factory.mktemp("hostile")
     write(out / "report.html", report_page([hostile_run(out)], progress=False))
     return out / "report.html"
-
-
-@contextmanager
-def reading(browser, file):
-    """The page, of which nothing may be heard and nothing asked for."""
-    opened, said, asked = browser.new_page(), [], []
-    opened.on("console", lambda message: said.append(message.text))
-    opened.on("pageerror", lambda error: said.append(str(error)))
-    opened.on("dialog", lambda dialog: said.append(dialog.message))
-    opened.on("request", lambda request: asked.append(request.url))
-    opened.goto(file.as_uri())
-    yield opened
-    opened.close()
-    assert said == []
-    assert asked == [file.as_uri()]
 
 
 @pytest.fixture
@@ -93,7 +69,8 @@ def test_a_question_opens_with_its_answers_passages_and_trace(page):
     question.locator(".trace > summary").first.click()
     question.locator(".step.program").first.wait_for()
     question.locator(".step.module > summary").first.click()
-    assert question.locator(".step.lm").first.is_visible()
+    question.locator(".part.prompt > summary").first.click()
+    assert "What about" in question.locator(".part.prompt .held").first.inner_text()
 
 
 def test_the_list_is_filtered_and_sorted(page):

@@ -6,12 +6,13 @@ import json
 import re
 
 import pytest
-from aspectrag.app.views.report.page import report_page
+from aspectrag.app.views.report.page import TEMPLATES, report_page
 from aspectrag.errors import AspectragError
 from aspectrag.optimizers.evaluation.comparison import compare
 from aspectrag.optimizers.evaluation.scoring import score
 from aspectrag.optimizers.evaluation.statistics import Mean
 from aspectrag.optimizers.metrics.metric import Metric
+from aspectrag.programs.showing.pages import asset
 from evaluation import failing
 from reports import Elements, better, hostile_run, packs, scored_run
 
@@ -130,3 +131,12 @@ def test_a_damaged_trace_is_said_in_one_line(tmp_path):
     next((run.path / "traces").iterdir()).write_text("{}")
     with pytest.raises(AspectragError, match="is no trace"):
         page_of(run)
+
+
+def test_its_style_and_script_load_nothing_end_nothing_and_run_no_text():
+    for name in ("report.css", "report.js"):
+        assert not any(word in asset(name, TEMPLATES) for word in ("</", "url(", "@import", "://"))
+    script = asset("report.js", TEMPLATES)
+    assert not any(
+        word in script for word in ("innerHTML", "outerHTML", "eval(", "Function(", "document.write", "fetch(")
+    )

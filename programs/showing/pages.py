@@ -16,8 +16,11 @@ from ...texts import printable
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def templates() -> Environment:
+def templates(*folders: Path) -> Environment:
     r"""The templates: every text that goes into one is escaped, and freed of keys and control characters.
+
+    Args:
+        folders: Where further ones lie; those here can be imported by them.
 
     Example:
         >>> templates().from_string("<p>{{ said }}</p>").render(said="<b> \u202e \ud83d sk-abcdef123456")
@@ -34,7 +37,7 @@ def templates() -> Environment:
         return value
 
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=FileSystemLoader([*folders, TEMPLATES]),
         autoescape=True,
         finalize=clean,
         trim_blocks=True,
@@ -44,9 +47,9 @@ def templates() -> Environment:
     return environment
 
 
-def asset(name: str) -> Markup:
-    """A style sheet or script that lies beside the templates, to be put into a page as it is."""
-    return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
+def asset(name: str, folder: Path = TEMPLATES) -> Markup:
+    """A style sheet or script that lies beside templates, to be put into a page as it is."""
+    return Markup((folder / name).read_text(encoding="utf-8"))
 
 
 def digest(text: str) -> str:

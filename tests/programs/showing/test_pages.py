@@ -1,5 +1,5 @@
 import pytest
-from aspectrag.app.views.pages import TEMPLATES, asset, templates
+from aspectrag.programs.showing.pages import TEMPLATES, asset, templates
 
 
 def rendered(said):
@@ -25,13 +25,13 @@ def test_keys_are_masked_in_any_text(monkeypatch):
 
 
 def test_style_and_script_are_put_in_as_they_are_and_end_nothing():
-    for name in ("report.css", "report.js", "trace.css"):
+    for name in ("trace.css", "trace.js", "page.css"):
         assert not any(word in asset(name) for word in ("</", "url(", "@import", "://"))
         assert templates().from_string("{{ it }}").render(it=asset(name)) == (TEMPLATES / name).read_text()
 
 
 def test_the_script_runs_no_text():
-    script = asset("report.js")
+    script = asset("trace.js")
     assert not any(
         word in script for word in ("innerHTML", "outerHTML", "eval(", "Function(", "document.write", "fetch(")
     )
