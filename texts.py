@@ -24,3 +24,14 @@ def printable(text: str) -> str:
         '[31mred[0m'
     """
     return _CONTROL.sub("", encodable(text))
+
+
+def clipped(text: str, most: int) -> str:
+    r"""The text on one line, cut where it has more than ``most`` characters.
+
+    Example:
+        >>> clipped("one\ntwo three", 9)
+        'one two …'
+    """
+    flat = " ".join(text[: 4 * most].split())
+    return flat if len(flat) <= most else flat[: most - 1] + "…"

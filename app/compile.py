@@ -97,6 +97,7 @@ def compile(
       aspectrag ask "Who founded it, and when?" --program compiled/han.route
     """
     # Optimizers, torch and the metrics take seconds to import: only who compiles pays for them.
+    from ..optimizers.compiling.folder import check
     from ..optimizers.compiling.materials import materials, metric_of
     from ..optimizers.compiling.recipes import cook, recipes
     from ..optimizers.metrics.judge import ROLE
@@ -111,6 +112,7 @@ def compile(
         raise AspectragError(f"--keep is better or compiled, not {keep!r}")
     steps: str | int = int(budget) if re.fullmatch("[0-9]{1,18}", budget) else budget
     folder = out or Path("compiled") / chosen.target
+    check(folder)
     model = load(lm, api_base=api_base)
     teacher, prompt = (load(name) if name else None for name in (teacher_lm, prompt_lm))
     with ExitStack() as gathering:

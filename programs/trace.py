@@ -401,7 +401,8 @@ class _Plainly:
         return encodable(self.mask(str(value)))
 
     def _mapping(self, value: Mapping[Any, Any]) -> dict[str, Any]:
-        return {str(k): "***" if v and self.is_secret(str(k)) else self(v) for k, v in value.items()}
+        plain = {str(key): each for key, each in value.items()}
+        return {self(k): "***" if v and self.is_secret(k) else self(v) for k, v in plain.items()}
 
     def _step(self, step: Step) -> dict[str, Any]:
         record = {f.name: self(getattr(step, f.name)) for f in dataclasses.fields(step) if f.name != "children"}

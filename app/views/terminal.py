@@ -9,7 +9,7 @@ from ...programs.program import Result
 from ...programs.showing.rows import Row, tree_of
 from ...programs.showing.rows import Tree as Rows
 from ...programs.trace import Trace
-from ...texts import printable
+from ...texts import clipped, printable
 
 _STYLES = {"lm": "cyan", "retrieval": "green", "fallback": "yellow", "warning": "yellow", "branch": "blue"}
 _CLIP = 80
@@ -98,8 +98,7 @@ def _told(row: Row, label: str, text: str) -> Text:
 
 def clip(text: str) -> str:
     """Text on one line, cut where it is long."""
-    flat = " ".join(shown(text[: 4 * _CLIP]).split())
-    return flat if len(flat) <= _CLIP else flat[: _CLIP - 1] + "…"
+    return clipped(shown(text[: 4 * _CLIP]), _CLIP)
 
 
 def console(*, stderr: bool = False, wrap: bool = False) -> Console:

@@ -18,6 +18,7 @@ from .report import Report
 # Gone once all is done: answers of the language model, and what optimizers keep to go on from.
 _WORK = ".work"
 _REPORT, _IDENTITY = "report.json", "compiling.json"
+_OTHERWISE = "remove the folder, and compile again"
 
 
 @contextmanager
@@ -30,24 +31,34 @@ def opened(out: Path, identity: Mapping[str, Any]) -> Iterator[Path]:
     """
     with alone(out):
         file = out / _IDENTITY
-        if finished(out):
-            read_manifest(out)
-            raise AspectragError(f"{out} holds a compiled program already: give another --out, or remove it")
+        check(out)
         if file.is_file():
-            before, now = read_json(file), ujson.loads(dumped(identity))
+            before, now = read_json(file, _OTHERWISE), ujson.loads(dumped(identity))
             # What an earlier version did not write down cannot be compared.
             if differs := sorted(key for key in before if before[key] != now.get(key)):
                 raise AspectragError(
                     f"{out} holds an optimization with another {', '.join(differs)}: give another --out, or remove it"
                 )
-        elif any(path.name not in (".lock", f"{_IDENTITY}.part") for path in out.iterdir()):
-            raise AspectragError(f"{out} holds other files: give a new folder as --out")
         else:
             with writable(out):
                 write(file, dumped(identity, indent=1) + "\n")
         yield out / _WORK
         shutil.rmtree(out / _WORK)
         file.unlink()  # last of all: until then the same command is known by it
+
+
+def check(out: Path) -> None:
+    """Whether a program can be compiled into the folder, as far as that shows before anything is known of it.
+
+    Raises:
+        AspectragError: It holds a compiled program, or something else.
+    """
+    if finished(out):
+        read_manifest(out)
+        raise AspectragError(f"{out} holds a compiled program already: give another --out, or remove it")
+    own = {".lock", f"{_IDENTITY}.part"}
+    if out.is_dir() and not (out / _IDENTITY).is_file() and any(path.name not in own for path in out.iterdir()):
+        raise AspectragError(f"{out} holds other files: give a new folder as --out")
 
 
 def finished(out: Path) -> bool:
@@ -59,7 +70,7 @@ def completed(program: Program, out: Path) -> tuple[Program, Report] | None:
     """What was saved already, where only the cleaning up was cut short."""
     if not (out / "manifest.json").is_file():
         return None
-    return type(program).load(out, program.retriever), Report.from_dict(read_json(out / _REPORT))
+    return type(program).load(out, program.retriever), Report.from_dict(read_json(out / _REPORT, _OTHERWISE))
 
 
 def save(result: Program, out: Path, report: Report, model: str) -> None:

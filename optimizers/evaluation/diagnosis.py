@@ -27,6 +27,7 @@ supporting one that holds its answer.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, get_args
 
 import dspy
@@ -37,6 +38,7 @@ from ...programs.blocks.citations import unmarked
 from ...programs.trace import Step, Trace, verbatim
 from ...signatures.han import Complexity
 from ...signatures.typed import QuestionType
+from ...texts import clipped
 from ..metrics.accuracy import accuracy
 from .gold import Gold, Part, gold_of, likeness, shared_words
 from .look_ups import ENDERS, PLANNERS, READERS, LookUp, Walk, walk
@@ -52,7 +54,7 @@ _KINDS, _TYPES = get_args(Complexity), get_args(QuestionType)
 _SERVES = {"straightforward": 0, "none": 0, "single-step": 1, "compound": 2}
 # Typed-RAG answers these in the same way.
 _PLAIN_TYPES = {"FACTOID", "EVIDENCE-BASED", "NOT-A-QUESTION"}
-_CLIP = 80
+_clip = partial(clipped, most=80)
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ def diagnose(
     record = verbatim(answered.toDict() if isinstance(answered, dspy.Prediction) else dict(answered))
     if record.get("error"):
         broken = [step for step in trace.walk() if step.error] if trace else []
-        return Diagnosis("failed", clip(record["error"]), broken[-1] if broken else None)
+        return Diagnosis("failed", _clip(record["error"]), broken[-1] if broken else None)
     gold, answer = gold_of(example), unmarked(str(record.get("answer") or ""))
     lost = [part for part in gold.parts if not accuracy(answer, part.answers)] if gold.side_by_side else []
     if not (gold.is_known or gold.whole.answers):
@@ -137,7 +139,7 @@ class _Losses:
     def first(self, lost: Sequence[Part]) -> Diagnosis:
         """The first loss on the way to the answer; ``lost`` are the parts that a compound question lacks."""
         if not (self.way.look_ups or self.way.hop_by_hop):
-            said = f"no retrieval: answered from memory with {clip(self.answer)!r}"
+            said = f"no retrieval: answered from memory with {_clip(self.answer)!r}"
             return Diagnosis("reading", said, self.way.last(*READERS))
         if self.gold.side_by_side:
             asked = self._one_to_one()
@@ -173,16 +175,16 @@ class _Losses:
             return self._ended() or self._not_asked(part)
         early = self._ended() if counted else None
         if not part.support.names:
-            return early or Diagnosis("unknown", f"no supporting passage is known for {clip(part.question)!r}")
+            return early or Diagnosis("unknown", f"no supporting passage is known for {_clip(part.question)!r}")
         if names := part.support.missing(p for each in asking for p in each.found):
             many = len(part.support.names)
             found = f"{many - len(names)} of {many}" if many > 1 and part.support.every else "no"
-            said = f"{found} supporting passages were found for {clip(part.question)!r}"
-            return early or Diagnosis("retrieval", f"{said} (missing: {clip(', '.join(names))})", asking[-1].retrieval)
+            said = f"{found} supporting passages were found for {_clip(part.question)!r}"
+            return early or Diagnosis("retrieval", f"{said} (missing: {_clip(', '.join(names))})", asking[-1].retrieval)
         if names := part.support.missing(p for each in asking for p in each.read()):
             return self._filtered(part, asking, names)
         if not part.answers:
-            return Diagnosis("unknown", f"the passages were read; no answer to {clip(part.question)!r} is known")
+            return Diagnosis("unknown", f"the passages were read; no answer to {_clip(part.question)!r} is known")
         if self.gold.weighs and part is self.gold.whole and len(self.way.look_ups) > 1 and self.way.each_reads:
             return Diagnosis("unknown", "all passages were read; what each reply ought to hold is not known")
         return self._misread([each for each in asking if any(part.support.is_in(p) for p in each.read())])
@@ -192,7 +194,7 @@ class _Losses:
         each, passage = next(
             (each, p) for each in asking for p in each.found if lacking.is_in(p) and p not in each.read()
         )
-        title = clip(str(passage["title"] or passage["id"]))
+        title = _clip(str(passage["title"] or passage["id"]))
         if rejection := each.rejection(passage):
             return Diagnosis("relevance filter", f"{title!r} was found and judged not to be relevant", rejection)
         if self.way.ranking and not self.way.each_reads:
@@ -202,12 +204,12 @@ class _Losses:
 
     def _misread(self, asking: Sequence[LookUp]) -> Diagnosis:
         read = asking[-1]
-        said = f"the passages were read, the reply is {clip(read.reply if self.way.each_reads else self.answer)!r}"
+        said = f"the passages were read, the reply is {_clip(read.reply if self.way.each_reads else self.answer)!r}"
         return Diagnosis("reading", said, read.reader or read.within)
 
     def _unmerged(self) -> Diagnosis:
         return Diagnosis(
-            "aggregation", f"a reply holds it, the final answer does not: {clip(self.answer)!r}", self.way.merger
+            "aggregation", f"a reply holds it, the final answer does not: {_clip(self.answer)!r}", self.way.merger
         )
 
     def _ended(self) -> Diagnosis | None:
@@ -236,7 +238,7 @@ class _Losses:
     def _not_asked(self, part: Part) -> Diagnosis:
         what = "hop" if self.way.hop_by_hop else "sub-question"
         step = self.way.last(*PLANNERS) or self.way.program
-        return Diagnosis("decomposition", f"no {what} asks {clip(part.question)!r}", step)
+        return Diagnosis("decomposition", f"no {what} asks {_clip(part.question)!r}", step)
 
     def _asking(self, part: Part) -> list[LookUp]:
         """The look-ups that ask for a hop, or for the question itself."""
@@ -284,9 +286,3 @@ class _Losses:
             found or [each for each in strange if any(part.support.is_in(passage) for passage in each.found)]
             for part, found in zip(parts, asking, strict=True)
         ]
-
-
-def clip(text: str) -> str:
-    """A text on one line, cut where it is long."""
-    flat = " ".join(text[: 4 * _CLIP].split())
-    return flat if len(flat) <= _CLIP else flat[: _CLIP - 1] + "…"

@@ -127,8 +127,12 @@ def read_config(folder: Path) -> dict[str, Any]:
     return config
 
 
-def read_json(file: Path) -> dict[str, Any]:
-    """A JSON object out of a file of a run.
+def read_json(file: Path, otherwise: str = "run 'aspectrag eval' into a new folder") -> dict[str, Any]:
+    """A JSON object out of a file of a run, or of another folder of ours.
+
+    Args:
+        file: What is read.
+        otherwise: What to do where it cannot be.
 
     Raises:
         AspectragError: There is none that can be read.
@@ -138,7 +142,7 @@ def read_json(file: Path) -> dict[str, Any]:
         if not isinstance(record, dict):
             raise ValueError("it holds no object")
     except (OSError, ValueError) as error:
-        raise AspectragError(f"{file} cannot be read ({error}): run 'aspectrag eval' into a new folder") from None
+        raise AspectragError(f"{file} cannot be read ({error}): {otherwise}") from None
     return record
 
 

@@ -12,6 +12,7 @@ from ...lms import explain
 from ...programs.compiled import folder_of
 from ...programs.fitting import relearnt
 from ...programs.program import Program
+from ..compiling.folder import finished
 from ..metrics.metric import Metric
 from .evaluation import evaluate
 from .run import Run
@@ -159,7 +160,7 @@ def _recompiled(
     folder = method
     for recipe in recipes:
         folder += f"+{folder_of(recipe)}"
-        if not (kept / folder / "manifest.json").is_file():
+        if not finished(kept / folder):
             before = program.deepcopy()
             tuned = recompile(recipe, program, lm, kept / folder)
             if not (kept / folder / "manifest.json").is_file():

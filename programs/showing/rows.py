@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ...texts import clipped
+
 KINDS = ("program", "module", "lm", "retrieval", "branch", "fallback", "warning")
 _NOTES = ("fallback", "warning")
 _CLIP = 120
@@ -56,7 +58,7 @@ class Row:
 
     def gist(self, arrow: str = "→") -> str:
         """What it did, on one line; may be empty."""
-        return clipped("; ".join(self.said(label, text, arrow) for label, text in self.did))
+        return clipped("; ".join(self.said(label, text, arrow) for label, text in self.did), _CLIP)
 
     def said(self, label: str, text: str, arrow: str = "→") -> str:
         """One thing that it did."""
@@ -235,7 +237,7 @@ def _titles(passages: Any) -> str:
     if passages is None:
         return ""
     titles = [p.get("title") or p.get("id") for p in passages if isinstance(p, Mapping)] if passages else []
-    return clipped(", ".join(dict.fromkeys(map(str, titles)))) or "nothing"
+    return clipped(", ".join(dict.fromkeys(map(str, titles))), _CLIP) or "nothing"
 
 
 def _size(value: Any) -> int:
@@ -268,7 +270,7 @@ def short(value: Any) -> str:
         >>> short([{"aspect": "cost", "weight": 2}, {"aspect": "risk", "weight": 1}])
         'cost: 2 | risk: 1'
     """
-    return clipped(_joined(value))
+    return clipped(_joined(value), _CLIP)
 
 
 def _joined(value: Any) -> str:
@@ -277,9 +279,3 @@ def _joined(value: Any) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return " | ".join(_joined(part) for part in value)
     return str(value)
-
-
-def clipped(text: str) -> str:
-    """Text on one line, cut where it is long."""
-    flat = " ".join(text[: 4 * _CLIP].split())
-    return flat if len(flat) <= _CLIP else flat[: _CLIP - 1] + "…"

@@ -123,6 +123,13 @@ def test_what_is_refused(arguments, message, run, lm, world, monkeypatch):
     assert not (world / "compiled").exists()
 
 
+def test_a_folder_that_is_taken_is_refused_before_examples_are_gathered(run, lm, world):
+    (world / "mine").mkdir()
+    (world / "mine" / "file").write_text("years of work")
+    code, _, err = run("compile", "han.route", "--train", "no.jsonl", "--test", "no.jsonl", "--yes", "--out", "mine")
+    assert (code, err) == (1, "aspectrag: mine holds other files: give a new folder as --out\n")
+
+
 def test_a_damaged_file_of_examples(run, lm, world):
     (world / "train.jsonl").write_text('{"question": "a"}\nnot json\n')
     code, _, err = run("compile", "han.route", *OWN)

@@ -125,7 +125,8 @@ def test_everything_becomes_plain(value, expected):
 
 def test_no_secret_reaches_a_trace(monkeypatch):
     monkeypatch.setenv("MY_SERVICE_TOKEN", "s3cr3t-value-of-mine")
-    with record() as trace, pytest.raises(RuntimeError), step("lm", "x", {"headers": {"Authorization": "Bearer abc"}}):
+    inputs = {"headers": {"Authorization": "Bearer abc"}, "spent": {"sk-proj-abcdefgh123456": 3}}
+    with record() as trace, pytest.raises(RuntimeError), step("lm", "x", inputs):
         raise RuntimeError("Incorrect API key provided: sk-proj-abcdefgh123456, s3cr3t-value-of-mine")
     text = json.dumps(trace.to_dict())
     assert "abcdefgh" not in text

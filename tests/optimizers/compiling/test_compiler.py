@@ -541,6 +541,14 @@ def test_an_optimization_that_an_earlier_version_began_goes_on(compiled, tmp_pat
     assert compiled().report.kept == "compiled"
 
 
+def test_what_an_optimization_began_with_cannot_be_read(compiled, tmp_path):
+    with pytest.raises(AspectragError, match="not begun"):
+        compiled(agree=lambda estimate: False)
+    (tmp_path / "out" / "compiling.json").write_text('{"tar')
+    with pytest.raises(AspectragError, match=r"compiling.json cannot be read \(.+\): remove the folder, and compile"):
+        compiled()
+
+
 def test_folders_that_cannot_be_written_into(compiled, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("years of work")
     lm = model()

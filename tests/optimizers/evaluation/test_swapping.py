@@ -1,5 +1,7 @@
 """One program on several language models: the runs are ordinary ones, nothing is asked or tuned twice."""
 
+import shutil
+
 import dspy
 import pytest
 from aspectrag.errors import AspectragError
@@ -192,6 +194,23 @@ def test_stages_tuned_one_after_the_other_keep_where_they_are_from(tmp_path):
         (last,) = [each for each in (run.path.parent.parent).glob("*/compiled/*+second-*/manifest.json")
                    if read_manifest(each.parent)["meta"]["lm"] == lm]  # fmt: skip
         assert of_two(tuned_stages(read_manifest(last.parent))) == {"answer": (lm, "first"), "think": (lm, "second")}
+
+
+def test_killed_while_the_compiler_cleans_up_it_is_cleaned_up(tmp_path, monkeypatch):
+    options = {"method": "ircot", "program_of": lambda lm: Ircot(None, retriever()), "recipes": ["first"]}
+    chain = lambda call: {"thought": "t", "answered": True, "answer": "So.", "citations": []}  # noqa: E731
+    lms = models(good=chain, bad=chain)
+    monkeypatch.setattr(shutil, "rmtree", killed)
+    with pytest.raises(KeyboardInterrupt):
+        swapped(tmp_path, lms, recompile=by_the_compiler(), **options)
+    monkeypatch.undo()
+    assert list(tmp_path.glob("*/compiled/*/compiling.json"))
+    swapped(tmp_path, lms, recompile=by_the_compiler(), **options)
+    assert not [*tmp_path.glob("*/compiled/*/compiling.json"), *tmp_path.glob("*/compiled/*/.work")]
+
+
+def killed(*_, **__):
+    raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize("in_place", [False, True])
