@@ -11,6 +11,7 @@ records it himself:
 """
 
 import dataclasses
+import functools
 import itertools
 import math
 import time
@@ -347,7 +348,7 @@ def plain(value: Any) -> Any:
         {'api_key': '***', 'k': 5}
     """
     known = secrets()  # looked up once: a trace holds thousands of texts
-    return _Plainly(lambda text: masked(text, known), is_secret_name)(value)
+    return _Plainly(functools.cache(lambda text: encodable(masked(text, known))), is_secret_name)(value)
 
 
 def verbatim(value: Any) -> Any:
@@ -360,7 +361,7 @@ def verbatim(value: Any) -> Any:
         {'access-token': 'Basic Instinct', 'id': 'hf_squad_00012'}
     """
     known = secrets()
-    return _Plainly(lambda text: without(text, known), lambda _: False)(value)
+    return _Plainly(functools.cache(lambda text: encodable(without(text, known))), lambda _: False)(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,7 +369,7 @@ class _Plainly:
     """Walks through a value.
 
     Attributes:
-        mask: What becomes of a text.
+        mask: What becomes of a text; it remembers, as the same texts stand in many steps.
         is_secret: Whether what a mapping holds under a name is masked, whatever it is.
     """
 
@@ -378,7 +379,7 @@ class _Plainly:
     def __call__(self, value: Any) -> Any:
         # What nearly all is made of comes first: asking for protocols is slow.
         if isinstance(value, str):
-            return encodable(self.mask(value))
+            return self.mask(value)
         if isinstance(value, dict):
             return self._mapping(value)
         if isinstance(value, (list, tuple)):
@@ -398,7 +399,7 @@ class _Plainly:
             return [self(item) for item in value]
         if hasattr(value, "tolist"):  # numpy scalars and arrays
             return self(value.tolist())
-        return encodable(self.mask(str(value)))
+        return self.mask(str(value))
 
     def _mapping(self, value: Mapping[Any, Any]) -> dict[str, Any]:
         plain = {str(key): each for key, each in value.items()}
