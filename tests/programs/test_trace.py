@@ -1,3 +1,4 @@
+import gc
 import json
 
 import dspy
@@ -6,7 +7,9 @@ import pytest
 from aspectrag.data.passages import Passage
 from aspectrag.errors import AspectragError
 from aspectrag.lms.scripted import scripted_lm
+from aspectrag.programs.baselines.rag import Rag
 from aspectrag.programs.trace import Step, Trace, note, plain, record, step
+from evaluation import retriever
 
 
 def answer(call):
@@ -132,3 +135,16 @@ def test_no_secret_reaches_a_trace(monkeypatch):
     assert "abcdefgh" not in text
     assert "s3cr3t" not in text
     assert "Bearer abc" not in text
+
+
+def test_a_trace_goes_with_its_result():
+    def steps():
+        gc.collect()
+        return sum(type(each) is Step for each in gc.get_objects())
+
+    program, before = Rag(None, retriever()), steps()
+    with dspy.context(lm=scripted_lm(answer), disable_history=True, trace=None):
+        results = [program(question=f"What is {n}?") for n in range(3)]
+    assert steps() > before
+    del results
+    assert steps() == before
