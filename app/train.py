@@ -34,8 +34,8 @@ def revelator(
         typer.Option(help="Folder with a folder for each benchmark.", show_default="what was fetched, or the hub"),
     ] = None,
     minutes: Annotated[
-        float | None, typer.Option(min=0.1, help="Most minutes in all.", show_default="as long as it takes")
-    ] = None,
+        float, typer.Option(min=0.1, help="Most minutes in all; the skills share them by how much there is to read.")
+    ] = 85.0,
     most: Annotated[
         int | None, typer.Option(min=8, help="Most examples of a skill.", show_default="500 to 2,000")
     ] = None,
@@ -57,9 +57,10 @@ def revelator(
     refiner      what to look up next
 
     Learnt is from the split tune of the benchmarks that the recipes of these
-    stages name; nothing that shares a question or a supporting passage with
-    the split dev. Stopped, the same command goes on where it was. The skills
-    are used by --profile OUT, a single one by --role route=local/OUT/router.
+    stages name; nothing that shares a question or an article with the split
+    dev of these or of any benchmark in the folder. Stopped, the same command
+    goes on where it was. The skills are used by --profile OUT, a single one by
+    --role route=local/OUT/router.
 
     Examples:
       aspectrag train revelator --skills router --out runs/revelator

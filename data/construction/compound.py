@@ -52,7 +52,7 @@ class Group:
 
 
 def single_parts(questions: Iterable[dspy.Example]) -> list[tuple[str, Part]]:
-    """Single-hop questions that have an answer and one article, each with the title of that article.
+    """Single-hop questions that have an answer, one article and no parts, each with the title of that article.
 
     Example:
         >>> one = dspy.Example(id="q", question="who wrote it", answers=["Ann"], hops=1, supporting_titles=["It"])
@@ -62,7 +62,9 @@ def single_parts(questions: Iterable[dspy.Example]) -> list[tuple[str, Part]]:
     found = []
     for question in questions:
         titles = list(dict.fromkeys(question.get("supporting_titles") or ()))
-        if question.get("hops") in (None, 1) and len(titles) == 1 and question.answers and tokens(question.question):
+        # A compound question has one hop too, and its entity for a title.
+        single = question.get("hops") in (None, 1) and len(titles) == 1 and not question.get("sub_questions")
+        if single and question.answers and tokens(question.question):
             support = question.get("supporting_ids") or [""]
             part = Part(as_question(question.question), tuple(question.answers), str(support[0]), str(question.id))
             found.append((titles[0], part))

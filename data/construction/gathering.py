@@ -1,5 +1,6 @@
 """Questions of several benchmarks to learn from, beside those kept to measure on, with nothing shared between them."""
 
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,14 +11,30 @@ import dspy
 
 from ...errors import AspectragError
 from ..benchmarks.loading import load
+from ..benchmarks.registry import BENCHMARKS
 from ..corpus import load_corpus
 from ..index import build
 from ..index.retriever import Retriever
 from ..passages import Passage
 from .hops import followed
 from .revelator import route_of
-from .splitting import apart
+from .splitting import apart, marks
 from .twins import renamed, twins
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is measured on, in whatever benchmark.
+
+    Attributes:
+        questions: Of the splits ``dev``, with ids that are unique over all sets.
+        passages: Those that support them, by id.
+    """
+
+    questions: list[dspy.Example]
+    passages: dict[str, Passage]
 
 
 @dataclass(frozen=True)
@@ -26,7 +43,7 @@ class Gathered:
 
     Attributes:
         learn: Of the split ``tune``; none shares a question, part or supporting passage with one of ``measure``.
-        measure: Of the split ``dev``, where that was asked for.
+        measure: Of the split ``dev``, where that was asked for, and the others that were to be kept apart from.
         passages: By id; each text is there once.
         left_out: How many of ``tune`` were not taken because they share something.
     """
@@ -37,13 +54,38 @@ class Gathered:
     left_out: int
 
 
-def gathered(sets: Sequence[str], store: Path, *, beside_dev: bool = True) -> Gathered:
+def measured(sets: Sequence[str], store: Path) -> Measured:
+    """The split ``dev`` of benchmarks, and of all others that the store has; what cannot be read is warned of.
+
+    Args:
+        sets: Names of benchmarks that are fetched where the store lacks them.
+        store: Folder with a folder for each.
+    """
+    questions: list[dspy.Example] = []
+    passages: dict[str, Passage] = {}
+    for name in dict.fromkeys([*sets, *BENCHMARKS]):
+        if name not in sets and not any((store / each).is_dir() for each in (name, name.replace("-", "_"))):
+            continue
+        try:
+            loaded = load(name, "dev", store=store)
+        except AspectragError as error:
+            logger.warning("what is learnt may share something with the split dev of %s: %s", name, error)
+            continue
+        found = [_own(name, question) for question in loaded.questions]
+        supporting = {known for question in found for kind, known in marks(question) if kind == "passage"}
+        questions += found
+        passages |= {known: each for known, each in _held(loaded.corpus or ()).items() if known in supporting}
+    return Measured(questions, passages)
+
+
+def gathered(sets: Sequence[str], store: Path, *, beside_dev: bool = True, others: Measured | None = None) -> Gathered:
     """Load benchmarks, and keep what is learnt from apart from what is measured on.
 
     Args:
         sets: Names of benchmarks whose questions say how they are looked up.
         store: Folder with a folder for each, looked at before the hub.
         beside_dev: Whether the split ``dev`` is kept to measure on.
+        others: What is kept apart from too, to the articles of its passages.
 
     Raises:
         AspectragError: A set cannot be had, does not say how its questions are looked up, or nothing is left.
@@ -59,9 +101,12 @@ def gathered(sets: Sequence[str], store: Path, *, beside_dev: bool = True) -> Ga
                 passages |= _held(loaded.corpus or ())
         if route_of(learn[-1]) is None:
             raise AspectragError(f"{name} does not say how its questions are looked up (hops): leave it out")
+    if others is not None:
+        measure += others.questions
+        passages |= others.passages
     names = twins(passages.values())
     learn, measure = ([renamed(question, names) for question in each] for each in (learn, measure))
-    kept = apart(learn, measure)
+    kept = apart(learn, measure, titles=others is not None)
     if not kept:
         raise AspectragError("every question shares something with the split dev: nothing is left to learn from")
     held = {known: passage for known, passage in passages.items() if known not in names}

@@ -78,15 +78,25 @@ def disjoint(train: Iterable[Record], test: Iterable[Record]) -> None:
     raise AspectragError(f"train and test share {things}: {', '.join(told)}{more}")
 
 
-def apart(records: Sequence[R], others: Iterable[Record]) -> list[R]:
+def apart(records: Sequence[R], others: Iterable[Record], *, titles: bool = False) -> list[R]:
     """The records that share nothing with others: what is left to learn from beside a test set that stands.
+
+    Args:
+        records: Of which some are kept.
+        others: Those that stand.
+        titles: Whether they may not be about one article either, in other passages of it.
 
     Example:
         >>> apart([{"id": "1", "question": "Why?"}, {"id": "2", "question": "How?"}], [{"question": "why"}])
         [{'id': '2', 'question': 'How?'}]
     """
-    taken = {mark for other in others for mark in marks(other)}
-    return [record for record in records if not marks(record) & taken]
+    found = _marks_and_titles if titles else marks
+    taken = {mark for other in others for mark in found(other)}
+    return [record for record in records if not found(record) & taken]
+
+
+def _marks_and_titles(record: Record) -> set[Mark]:
+    return marks(record) | {("entity", str(title)) for title in record.get("supporting_titles") or ()}
 
 
 def groups(records: Sequence[Record]) -> list[list[int]]:

@@ -40,8 +40,7 @@ def prompt_ids(tokenizer: Any, messages: Sequence[Mapping[str, str]]) -> list[in
     Raises:
         AspectragError: The base has no chat template, or one that refuses the conversation.
     """
-    control = [token.content for token in tokenizer.added_tokens_decoder.values() if token.special]
-    turns = [{"role": each["role"], "content": inert(each["content"], control)} for each in messages]
+    turns = [{"role": each["role"], "content": harmless(tokenizer, each["content"])} for each in messages]
     if [turn["role"] for turn in turns] == ["user"]:
         return tokens(tokenizer, turns[0]["content"] + "\n")
     if not tokenizer.chat_template:
@@ -54,6 +53,11 @@ def prompt_ids(tokenizer: Any, messages: Sequence[Mapping[str, str]]) -> list[in
             f"that is asked barely, or another base"
         ) from error
     return tokens(tokenizer, text)
+
+
+def harmless(tokenizer: Any, text: str) -> str:
+    """The text with the control tokens of a base spelled so that they are none."""
+    return inert(text, [token.content for token in tokenizer.added_tokens_decoder.values() if token.special])
 
 
 def tokens(tokenizer: Any, text: str) -> list[int]:

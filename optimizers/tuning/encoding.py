@@ -1,7 +1,7 @@
 """A chat that ends with its answer, as tokens, of which those that the model has to find by itself are learnt."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,10 +9,12 @@ import torch
 from torch import Tensor
 
 from ...errors import AspectragError
-from ...lms.local.slots import pieces, prompt_ids
+from ...lms.local.slots import harmless, pieces, prompt_ids, tokens
 
 # What torch leaves out of a loss.
 IGNORED = -100
+# What the JSON of a number begins with, and of nothing else.
+_NUMBER = "-0123456789"
 Chat = Sequence[dict[str, Any]]
 
 
@@ -32,8 +34,8 @@ class Encoded:
 def encoded(tokenizer: Any, chat: Chat) -> Encoded:
     """Encode a chat just as the model will be asked it.
 
-    Of an answer that is a JSON object only the values are learnt: names and braces are given when it is used. Another
-    answer is learnt whole, with its end.
+    Of an answer that is a JSON object only the values are learnt: names and braces are given when it is used. A number
+    may be how another begins, and is learnt with the token behind it. Another answer is learnt whole, with its end.
 
     Args:
         tokenizer: Of the base.
@@ -42,25 +44,50 @@ def encoded(tokenizer: Any, chat: Chat) -> Encoded:
     Raises:
         AspectragError: It is no such chat.
     """
-    *asked, answer = chat or [{}]
-    if answer.get("role") != "assistant" or not asked or not isinstance(answer.get("content"), str):
+    if not is_chat(chat):
         raise AspectragError("an example to learn from must be a chat that ends with what the assistant says")
+    *asked, answer = chat
     ids = prompt_ids(tokenizer, asked)
     labels = [IGNORED] * len(ids)
     for given, learnt in _parts(answer["content"], tokenizer):
-        for text, counts in ((given, False), (learnt, True)):
-            tokens = tokenizer.encode(text, add_special_tokens=False) if text else []
-            ids += tokens
-            labels += tokens if counts else [IGNORED] * len(tokens)
+        ids += given + learnt
+        labels += [IGNORED] * len(given) + learnt
     return Encoded(ids, labels)
 
 
-def _parts(answer: str, tokenizer: Any) -> list[tuple[str, str]]:
+def is_chat(chat: Any) -> bool:
+    """Whether this is something said, and what the assistant says to it at the end.
+
+    Example:
+        >>> is_chat([{"role": "user", "content": "Why?"}, {"role": "assistant", "content": "So."}]), is_chat(["Why?"])
+        (True, False)
+    """
+    return (
+        isinstance(chat, Sequence)
+        and len(chat) > 1
+        and all(isinstance(turn, Mapping) for turn in chat)
+        and all(isinstance(turn.get(part), str) for turn in chat for part in ("role", "content"))
+        and chat[-1]["role"] == "assistant"
+    )
+
+
+def _parts(answer: str, tokenizer: Any) -> list[tuple[list[int], list[int]]]:
+    """What is given of an answer, and what is learnt behind it."""
     try:
         fields = json.loads(answer)
     except ValueError:
         fields = None
-    return pieces(fields) if isinstance(fields, dict) and fields else [("", answer + tokenizer.eos_token)]
+    if not isinstance(fields, dict) or not fields:
+        return [([], tokens(tokenizer, harmless(tokenizer, answer) + tokenizer.eos_token))]
+    found: list[tuple[list[int], list[int]]] = []
+    parts = pieces(fields)
+    given = tokens(tokenizer, parts[0][0])
+    for (_, value), after in zip(parts, [*(before for before, _ in parts[1:]), "}"], strict=True):
+        behind = tokens(tokenizer, after)
+        end = 1 if value[0] in _NUMBER else 0
+        found.append((given, tokens(tokenizer, harmless(tokenizer, value)) + behind[:end]))
+        given = behind[end:]
+    return found
 
 
 def batched(examples: Sequence[Encoded], padding: int) -> dict[str, Tensor]:

@@ -1,12 +1,14 @@
 """Weights tuned on examples as they are: what LabeledFewShot does with demos, done with an adapter."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import dspy
 from dspy.clients.provider import TrainingJob
 from dspy.clients.utils_finetune import TrainDataFormat
 from dspy.teleprompt import Teleprompter
+from dspy.utils.exceptions import AdapterParseError
 
 from ...errors import AspectragError
 from ...programs.blocks.bare import BareAdapter
@@ -22,6 +24,7 @@ class LabeledFinetune(Teleprompter):
     Args:
         lm: The local model that is tuned, such as ``lms.load("local/smollm2")``.
         adapter: How examples are written, and the tuned model is asked; values of fields only by default.
+        out: Folder of the adapter; by default one in the cache, by what is learnt.
         train_kwargs: See :class:`.provider.LoraProvider`.
 
     Example:
@@ -31,11 +34,13 @@ class LabeledFinetune(Teleprompter):
         ...     router(question="Why is the sky blue?").route  # the programs know by themselves how to ask it
     """
 
-    def __init__(self, lm: dspy.LM, *, adapter: dspy.Adapter | None = None, **train_kwargs: Any) -> None:
+    def __init__(
+        self, lm: dspy.LM, *, adapter: dspy.Adapter | None = None, out: str | Path | None = None, **train_kwargs: Any
+    ) -> None:
         super().__init__()
         self.lm = tunable(lm)
         self.adapter: Any = adapter or BareAdapter()
-        self.train_kwargs = train_kwargs
+        self.train_kwargs = {**train_kwargs, "folder": out}
 
     def compile(  # pyright: ignore[reportIncompatibleMethodOverride] - DSPy's optimizers name their own
         self,
@@ -53,7 +58,8 @@ class LabeledFinetune(Teleprompter):
             valset: Examples that the best weights are chosen by; a tenth of the others by default.
 
         Raises:
-            AspectragError: No example has the fields of a predictor; or see :func:`.lora.tune`.
+            AspectragError: No example has the fields of a predictor, or one says what the predictor cannot; or see
+                :func:`.lora.tune`.
         """
         better: Any = student.deepcopy()
         taught = [(predictor, list(self._chats(predictor, trainset))) for predictor in better.predictors()]
@@ -75,11 +81,19 @@ class LabeledFinetune(Teleprompter):
         return better
 
     def _chats(self, predictor: Any, examples: Sequence[dspy.Example]) -> Iterator[dict[str, Any]]:
-        signature = predictor.signature
-        for example in examples:
-            if all(name in example for name in signature.fields):
-                yield self.adapter.format_finetune_data(
-                    signature=signature, demos=[],
-                    inputs={name: example[name] for name in signature.input_fields},
-                    outputs={name: example[name] for name in signature.output_fields},
-                )  # fmt: skip
+        for place, example in enumerate(examples, 1):
+            if all(name in example for name in predictor.signature.fields):
+                yield self._chat(predictor.signature, example, place)
+
+    def _chat(self, signature: Any, example: dspy.Example, place: int) -> dict[str, Any]:
+        inputs, said = (
+            {name: example[name] for name in part} for part in (signature.input_fields, signature.output_fields)
+        )
+        chat = self.adapter.format_finetune_data(signature=signature, demos=[], inputs=inputs, outputs=said)
+        try:
+            # As the tuned model will be able to say it: of yes and true, only one.
+            read = self.adapter.parse(signature, chat["messages"][-1]["content"])
+        except AdapterParseError as error:
+            told = ", ".join(f"{name} {value!r:.60}" for name, value in said.items())
+            raise AspectragError(f"example {place} cannot be learnt from: {told} can be no answer") from error
+        return self.adapter.format_finetune_data(signature=signature, demos=[], inputs=inputs, outputs=read)

@@ -5,7 +5,10 @@ Source: LoRA (Hu et al., ICLR 2022, arXiv 2106.09685).
 
 import hashlib
 import json
+import logging
 import shutil
+import threading
+import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,9 +18,15 @@ from ...errors import AspectragError
 from ...lms.local.bases import open_base
 from ...lms.local.card import Card, read_card, write_card
 from .encoding import Chat, Encoded, encoded
+from .keeping import keep, kept_in
 from .trainer import trained
 
+logger = logging.getLogger(__name__)
 _TRAINING = "training"
+# Of how is trained: what was begun in another way is not gone on with, nor taken for the same.
+_VERSION = 2
+# The first weights, and dropout, are drawn from a source that all threads share.
+_CHANCE = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -32,8 +41,10 @@ class LoraSettings:
         warmup: Share of the steps in which it rises.
         batch: Examples per step.
         epochs: Passes over the examples.
-        minutes: As many fewer passes as it takes to end by then; None for no limit.
-        evaluations: How often the loss on held-out examples is measured; after each, training can be gone on from.
+        minutes: As many fewer passes as it takes to end by then, all in all; None for no limit. One step is made, and
+            the loss measured before and after it, however long that takes.
+        evaluations: How often the loss on held-out examples is measured, or less often where that takes too much of
+            the minutes; after each, training can be gone on from.
         patience: Measurements without a lower loss after which training ends; the best weights are kept.
         length: Most tokens of an example; longer ones are left out.
         seed: Of all that is left to chance.
@@ -93,6 +104,7 @@ def tune(
     prompt: Literal["bare", "chat"] = "bare",
     skill: str = "",
     settings: LoraSettings | None = None,
+    until: float | None = None,
     progress: bool = True,
 ) -> Tuned:
     """Train an adapter on chats, and write it to a folder.
@@ -109,41 +121,60 @@ def tune(
         prompt: How the adapter will be asked, as the chats are: values of fields only, or DSPy's chat format.
         skill: What is learnt, for the card.
         settings: How to train.
+        until: When to end, by ``time.monotonic()``, where the minutes of the settings are not counted from now.
         progress: Whether to show a bar.
 
     Raises:
-        AspectragError: There is nothing to learn from, the base cannot be had, the folder holds something else, or the
-            disk is full.
+        AspectragError: There is nothing to learn from, the base cannot be had, the folder holds something else, the
+            training diverged, or the disk is full.
     """
     from peft import LoraConfig, get_peft_model
     from transformers import set_seed
 
     settings, out = settings or LoraSettings(), Path(out)
-    opened = open_base(base)
-    tokenizer: Any = opened.tokenizer
-    sets = {"learn": _short(tokenizer, learn, settings), "held_out": _short(tokenizer, held_out, settings)}
-    sizes = {name: len(examples) for name, examples in sets.items()}
-    sizes["too_long"] = len(learn) + len(held_out) - sum(sizes.values())
-    if not sets["learn"]:
-        raise AspectragError(
-            f"there is nothing to learn from: of {len(learn)} examples none has at most {settings.length} tokens"
-        )
-    digest = _digest(settings, opened.info, sets)
-    if (out / "card.json").is_file():
-        return Tuned(out, _the_same(read_card(out), digest, out))
-    training = out / _TRAINING
-    _claimed(training, digest)
-    set_seed(settings.seed)  # the first weights of an adapter are drawn
-    config = LoraConfig(
-        r=settings.rank, lora_alpha=settings.alpha, lora_dropout=settings.dropout, target_modules="all-linear",
-        task_type="CAUSAL_LM",
-    )  # fmt: skip
-    model = get_peft_model(opened.model, config)
-    padding = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
-    done = trained(model, padding, sets["learn"], sets["held_out"], training, settings, skill or "adapter", progress)
-    report = {"examples": sizes, **done, "settings": asdict(settings), "digest": digest}
-    _written(model, opened, out, Card(base=opened.info, prompt=prompt, skill=skill, training=report))
-    return Tuned(out, report)
+    if until is None and settings.minutes is not None:
+        until = time.monotonic() + 60 * settings.minutes
+    with _CHANCE:
+        opened = open_base(_lasting(base))
+        tokenizer: Any = opened.tokenizer
+        sets = {"learn": _short(tokenizer, learn, settings), "held_out": _short(tokenizer, held_out, settings)}
+        sizes = {name: len(examples) for name, examples in sets.items()}
+        sizes["too_long"] = len(learn) + len(held_out) - sum(sizes.values())
+        if not sets["learn"]:
+            raise AspectragError(
+                f"there is nothing to learn from: of {len(learn)} examples none has at most {settings.length} tokens"
+            )
+        if sizes["too_long"]:
+            given = len(learn) + len(held_out)
+            logger.warning(
+                "left out: %d of %d examples, of more than %d tokens", sizes["too_long"], given, settings.length
+            )
+        digest = _digest(settings, opened.info, sets)
+        training = out / _TRAINING
+        if (out / "card.json").is_file():
+            report = _the_same(read_card(out), digest, out)
+            shutil.rmtree(training, ignore_errors=True)  # a kill may have left it
+            return Tuned(out, report)
+        set_seed(settings.seed)  # the first weights of an adapter are drawn
+        config = LoraConfig(
+            r=settings.rank, lora_alpha=settings.alpha, lora_dropout=settings.dropout, target_modules="all-linear",
+            task_type="CAUSAL_LM",
+        )  # fmt: skip
+        model = get_peft_model(opened.model, config)
+        padding = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
+        title = skill or "adapter"
+        with kept_in(out):
+            _claimed(training, digest)
+            done = trained(model, padding, sets["learn"], sets["held_out"], training, settings, title, progress, until)
+            report = {"examples": sizes, **done, "settings": asdict(settings), "digest": digest}
+            _written(model, opened, out, Card(base=opened.info, prompt=prompt, skill=skill, training=report))
+        return Tuned(out, report)
+
+
+def _lasting(base: str) -> str:
+    """The name of a base that a card can say from wherever it is read: of a folder, the whole path."""
+    folder = Path(base).expanduser()
+    return str(folder.resolve()) if (folder / "config.json").is_file() else base
 
 
 def _short(tokenizer: Any, chats: Sequence[Chat], settings: LoraSettings) -> list[Encoded]:
@@ -152,7 +183,9 @@ def _short(tokenizer: Any, chats: Sequence[Chat], settings: LoraSettings) -> lis
 
 
 def _digest(settings: LoraSettings, base: Any, sets: dict[str, list[Encoded]]) -> str:
-    known = [asdict(settings), base, {name: [each.ids for each in examples] for name, examples in sets.items()}]
+    weights = {name: value for name, value in base.items() if name != "name"}
+    examples = {name: [[each.ids, each.labels] for each in found] for name, found in sets.items()}
+    known = [_VERSION, asdict(settings), weights, examples]
     return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -167,7 +200,7 @@ def _claimed(training: Path, digest: str) -> None:
     training.mkdir(parents=True, exist_ok=True)
     file = training / "digest"
     if not file.is_file():
-        file.write_text(digest)
+        keep(file, digest)
     elif file.read_text() != digest:
         raise AspectragError(
             f"{training} holds a training with other examples or settings: give another folder, or remove it"
@@ -182,12 +215,15 @@ def _written(model: Any, opened: Any, out: Path, card: Card) -> None:
 
     weights = {name: value.detach().cpu().to(torch.float16).contiguous()
                for name, value in get_peft_model_state_dict(model).items()}  # fmt: skip
+    if not all(bool(value.isfinite().all()) for value in weights.values()):
+        raise AspectragError("the training diverged: lower the learning rate, and give another folder")
     config = model.peft_config["default"]
     config.base_model_name_or_path = opened.info["name"]  # of everybody's machine, not the path on this one
     config.inference_mode = True
     config.save_pretrained(str(out))
     part = out / "adapter_model.safetensors.part"
     save_file(weights, part, metadata={"format": "pt"})
+    shutil.copymode(out / "adapter_config.json", part)  # safetensors lets nobody else read it
     part.replace(out / "adapter_model.safetensors")
     write_card(out, card)
     shutil.rmtree(out / _TRAINING)

@@ -4,7 +4,7 @@ import hashlib
 import json
 import random
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +15,20 @@ from dspy.clients.utils_finetune import TrainDataFormat
 from ...errors import AspectragError, nearest
 from ...lms.artifacts import home
 from ...lms.local.names import base_of, model_string
+from .encoding import is_chat
 from .lora import LoraSettings, tune
 
 # What tuning may be told beside its settings.
-_OTHERS = ("out", "held_out", "skill", "progress")
+_OTHERS = ("out", "folder", "held_out", "skill", "until", "progress")
 
 
 class LoraProvider(Provider):
     """Tunes local models for ``BootstrapFinetune``, ``BetterTogether`` and :class:`.labeled.LabeledFinetune`.
 
-    What they hand on as ``train_kwargs`` are fields of :class:`.lora.LoraSettings`, and ``out`` (folder of the adapter;
-    by default one in the cache, by what is learnt), ``held_out`` (the chats, or the share of them, that the best
-    weights are chosen by; a tenth by default), ``skill`` and ``progress``.
+    What they hand on as ``train_kwargs`` are fields of :class:`.lora.LoraSettings`, and ``out`` (where each adapter
+    gets a folder, by what is learnt: an optimizer may tune several; by default in the cache), ``folder`` (of the
+    adapter itself, where there is but one), ``held_out`` (the chats, or the share of them, that the best weights are
+    chosen by; a tenth by default), ``skill``, ``until`` (see :func:`.lora.tune`) and ``progress``.
 
     Example:
         >>> lm = tunable(lms.load("local/smollm2"))  # doctest: +SKIP
@@ -62,20 +64,22 @@ class LoraProvider(Provider):
             train_kwargs: See the class.
 
         Raises:
-            AspectragError: Something cannot be used as it is; see :func:`.lora.tune`.
+            AspectragError: Something cannot be used as it is, or an example is no chat; see :func:`.lora.tune`.
         """
         if train_data_format not in (TrainDataFormat.CHAT, "chat", None):
             raise AspectragError(f"local models are tuned on chats, not on data of the format {train_data_format}")
         given = dict(train_kwargs or {})
         others = {name: given.pop(name) for name in _OTHERS if name in given}
         settings = _settings(given)
-        chats = [example["messages"] for example in train_data]
+        chats = [_chat(example, place) for place, example in enumerate(train_data, 1)]
         learn, held_out = _shared_out(chats, others.get("held_out", 0.1), settings.seed)
         prompt = "bare" if all(len(chat) == 2 for chat in chats) else "chat"
-        out = Path(others.get("out") or home() / "adapters" / _name(model, chats, given))
+        base = base_of(model)
+        among = Path(others.get("out") or home() / "adapters")
+        out = Path(others.get("folder") or among / _name(base, learn, held_out, settings)).expanduser()
         tuned = tune(
-            base_of(model), learn, held_out, out, prompt=prompt, skill=others.get("skill", ""), settings=settings,
-            progress=others.get("progress", True),
+            base, learn, held_out, out.resolve(), prompt=prompt, skill=others.get("skill", ""), settings=settings,
+            until=others.get("until"), progress=others.get("progress", True),
         )  # fmt: skip
         return model_string(tuned.folder)
 
@@ -102,6 +106,16 @@ def _settings(given: dict[str, Any]) -> LoraSettings:
     return LoraSettings(**given)
 
 
+def _chat(example: Any, place: int) -> Any:
+    chat = example.get("messages") if isinstance(example, dict) else None
+    if not is_chat(chat):
+        raise AspectragError(
+            f"example {place} cannot be learnt from: it needs messages, each with a role and a content, and what the "
+            f"assistant says at the end"
+        )
+    return chat
+
+
 def _shared_out(
     chats: Sequence[list[dict[str, Any]]], held_out: float | Sequence[list[dict[str, Any]]], seed: int
 ) -> tuple[list[Any], list[Any]]:
@@ -113,5 +127,6 @@ def _shared_out(
     return [chats[i] for i in range(len(chats)) if i not in kept], [chats[i] for i in sorted(kept)]
 
 
-def _name(model: str, chats: Sequence[Any], given: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps([model, chats, given], sort_keys=True).encode()).hexdigest()[:16]
+def _name(base: str, learn: Sequence[Any], held_out: Sequence[Any], settings: LoraSettings) -> str:
+    known = [base, learn, held_out, asdict(settings)]
+    return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:16]

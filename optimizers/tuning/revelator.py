@@ -4,6 +4,7 @@ Source: HANRAG (arXiv 2509.09713), section 4.2, whose revelator is one model of 
 its skills. Ours are adapters of a model of 135 million, so that they are trained, and run, on a laptop.
 """
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from ...lms import load
 from ...lms.local.card import read_card, write_card
 from .labeled import LabeledFinetune
 from .lora import LoraSettings
-from .skills import SKILLS, Lessons, lessons, predictor_of, stage_of
+from .skills import SKILLS, Lessons, lessons, measured_on, predictor_of, stage_of
 from .thresholds import best_threshold, probabilities
 
 
@@ -27,7 +28,7 @@ class Plan:
     epochs: float
 
 
-# As much as two cores read in an hour and a half, about a hundred tokens a second: passages are long.
+# As much as two fast cores read in an hour and a half: passages are long. Slower ones are given minutes.
 PLANS: Mapping[str, Plan] = {
     "classifier": Plan(1900, 2.0),
     "router": Plan(2000, 1.0),
@@ -60,7 +61,7 @@ def train_revelator(
         base: Name of the small model, after ``local/``.
         most: Examples of a skill, at most; by default as in :data:`PLANS`.
         epochs: Passes over them; by default as in :data:`PLANS`.
-        minutes: In all; shared out by how much there is to read.
+        minutes: In all, with what it takes to read the sets; shared out by how much of each skill there is to read.
         settings: How to train; its epochs and minutes are those above.
         told: Called with each skill that is done, and its folder.
         progress: Whether to show bars.
@@ -71,30 +72,53 @@ def train_revelator(
     Raises:
         AspectragError: There is no such skill, its examples cannot be had, or see :func:`.lora.tune`.
     """
+    until = time.monotonic()
     settings = settings or LoraSettings()
     for skill in skills:
         stage_of(skill)
     lm = load(f"local/{base}")
+    others = measured_on(store)
     found = {
-        skill: lessons(skill, store, most=most or PLANS[skill].most, seed=settings.seed)
+        skill: lessons(skill, store, most=most or PLANS[skill].most, seed=settings.seed, others=others)
         for skill in dict.fromkeys(skills)
     }
-    weights = {skill: _reading(each) for skill, each in found.items()}
+    passes = {skill: epochs or PLANS[skill].epochs for skill in found}
+    weights = {skill: passes[skill] * _reading(each) for skill, each in found.items()}
     for skill, each in found.items():
         share = None if minutes is None else minutes * weights[skill] / sum(weights.values())
-        how = replace(settings, minutes=share, epochs=epochs or PLANS[skill].epochs)
-        teach(skill, lm, each, out / skill, how, progress=progress)
+        # What one skill takes too long, or leaves, is missing or there for the next.
+        until += 60 * (share or 0)
+        how = replace(settings, minutes=share, epochs=passes[skill])
+        teach(skill, lm, each, out / skill, how, until=until if share else None, progress=progress)
         told(skill, out / skill)
     return {skill: out / skill for skill in found}
 
 
-def teach(skill: str, lm: dspy.LM, found: Lessons, out: Path, settings: LoraSettings, *, progress: bool = True) -> Any:
+def teach(
+    skill: str,
+    lm: dspy.LM,
+    found: Lessons,
+    out: Path,
+    settings: LoraSettings,
+    *,
+    until: float | None = None,
+    progress: bool = True,
+) -> Any:
     """Teach one skill; a verdict then gets the threshold that is best for the examples that were held out.
+
+    Args:
+        skill: Of :data:`.skills.SKILLS`.
+        lm: The small model.
+        found: What is learnt from.
+        out: Folder of the adapter.
+        settings: How to train.
+        until: See :func:`.lora.tune`.
+        progress: Whether to show a bar.
 
     Returns:
         The predictor of the stage, with the tuned model.
     """
-    tuner = LabeledFinetune(lm, out=out, skill=skill, progress=progress, **vars(settings))
+    tuner = LabeledFinetune(lm, out=out, skill=skill, until=until, progress=progress, **vars(settings))
     tuned = tuner.compile(predictor_of(skill), trainset=found.learn, valset=found.held_out)
     (output,) = tuned.signature.output_fields
     card = read_card(out)

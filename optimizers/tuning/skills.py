@@ -10,7 +10,7 @@ import dspy
 
 from ...data.benchmarks.loading import load
 from ...data.construction.compound import from_singles
-from ...data.construction.gathering import gathered, indexed
+from ...data.construction.gathering import Measured, gathered, indexed, measured
 from ...data.construction.relevance import relevance
 from ...data.construction.revelator import BUILDERS, route_of, router
 from ...data.construction.sampling import balanced, some
@@ -66,8 +66,17 @@ def predictor_of(skill: str) -> Any:
     return getattr(method(name)(None, NoPassages()), stage)
 
 
-def lessons(skill: str, store: Path, *, most: int, seed: int = 0) -> Lessons:
-    """Gather the examples of a skill: of the split ``tune``, sharing nothing with ``dev``.
+def measured_on(store: Path) -> Measured:
+    """What no skill may learn from: the split ``dev`` of the sets of all skills, and of whatever the store has.
+
+    Args:
+        store: Folder with a folder for each benchmark.
+    """
+    return measured([name for skill in SKILLS for name in _sets(skill)], store)
+
+
+def lessons(skill: str, store: Path, *, most: int, seed: int = 0, others: Measured | None = None) -> Lessons:
+    """Gather the examples of a skill: of the split ``tune``, sharing nothing with any ``dev``.
 
     To the compound questions of the sets are added ones made of their single questions. Where the skill is to choose a
     label, of each label as many examples are taken as there are, and more of the others where one is rare.
@@ -77,29 +86,38 @@ def lessons(skill: str, store: Path, *, most: int, seed: int = 0) -> Lessons:
         store: Folder with a folder for each benchmark.
         most: Examples to learn from, at most.
         seed: Which are taken.
+        others: See :func:`measured_on`, which is asked by default.
 
     Raises:
-        AspectragError: There is no such skill, or its sets cannot be had.
+        AspectragError: There is no such skill, or its sets cannot be had or hold nothing for it.
     """
-    data = recipe(skill).data
     stage_of(skill)
-    parts = _labelled(data, store, seed) if "benchmark" in data else _records(skill, data["sets"], store, seed)
+    others = others or measured_on(store)
+    labelled = "benchmark" in recipe(skill).data
+    parts = _labelled(skill, store, seed, others) if labelled else _records(skill, store, seed, others)
+    if not all(parts.values()):
+        raise AspectragError(f"too little for the {skill} in {', '.join(_sets(skill))}: give sets with more questions")
     predictor = predictor_of(skill)
     (output,) = predictor.signature.output_fields
     wanted = {"learn": most, "held_out": max(1, round(most * _HELD_OUT))}
     return Lessons(**{part: _picked(records, output, wanted[part], seed) for part, records in parts.items()})
 
 
-def _records(skill: str, sets: Sequence[str], store: Path, seed: int) -> dict[str, list[dspy.Example]]:
-    source = gathered([*sets, *_MORE.get(skill, ())], store)
+def _sets(skill: str) -> list[str]:
+    data = recipe(skill).data
+    return [data["benchmark"]] if "benchmark" in data else [*data["sets"], *_MORE.get(skill, ())]
+
+
+def _records(skill: str, store: Path, seed: int, others: Measured) -> dict[str, list[dspy.Example]]:
+    source = gathered(_sets(skill), store, others=others)
     learn = source.learn
     if skill in ("router", "decomposer"):
-        learn = learn + apart(from_singles(learn, _ROUNDS, seed), source.measure)
+        learn = learn + apart(from_singles(learn, _ROUNDS, seed), source.measure, titles=True)
     shared = split(learn, {"learn": 1 - _HELD_OUT, "held_out": _HELD_OUT}, seed, route_of)
     stage = STAGES[skill]
-    measured = {known for question in source.measure for kind, known in marks(question) if kind == "passage"}
+    kept = {known for question in source.measure for kind, known in marks(question) if kind == "passage"}
     # Nor shall a passage that is measured on be learnt as one that does not help.
-    passages = {known: passage for known, passage in source.passages.items() if known not in measured}
+    passages = {known: passage for known, passage in source.passages.items() if known not in kept}
     with indexed(passages) if skill == "relevance" else nullcontext() as index:
         return {
             part: [stage.example(record) for record in _built(skill, questions, passages, index, seed)]
@@ -117,10 +135,16 @@ def _built(
     return BUILDERS[skill](questions, seed=seed)
 
 
-def _labelled(data: Any, store: Path, seed: int) -> dict[str, list[dspy.Example]]:
+def _labelled(skill: str, store: Path, seed: int, others: Measured) -> dict[str, list[dspy.Example]]:
+    data = recipe(skill).data
     tune, dev = (load(data["benchmark"], part, store=store).questions for part in ("tune", "dev"))
     ((field, source),) = data["output"].items()
-    shared = split(apart(tune, dev), {"learn": 1 - _HELD_OUT, "held_out": _HELD_OUT}, seed, lambda q: q[source])
+    shared = split(
+        apart(tune, [*dev, *others.questions], titles=True),
+        {"learn": 1 - _HELD_OUT, "held_out": _HELD_OUT},
+        seed,
+        lambda q: q[source],
+    )
     return {
         part: [dspy.Example(question=q.question, **{field: q[source]}).with_inputs("question") for q in questions]
         for part, questions in shared.items()

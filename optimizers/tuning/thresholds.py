@@ -52,4 +52,5 @@ def best_threshold(chances: Sequence[float], truth: Sequence[bool]) -> float:
     if not len(cuts):
         return 0.5
     best = [cut for cut, score in zip(cuts, scores, strict=True) if score == scores.max()]
-    return round(float(min(best, key=lambda cut: abs(cut - 0.5))), 4)
+    # Probabilities have six digits: what lies between two has one more.
+    return round(float(min(best, key=lambda cut: abs(cut - 0.5))), 7)

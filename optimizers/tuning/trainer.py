@@ -1,11 +1,11 @@
 """One training of one adapter by the Trainer of transformers: only what is learnt is scored, and it can be gone on."""
 
-import errno
 import json
 import math
 import shutil
 import time
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,18 +14,50 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from tqdm.auto import tqdm
-from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
+from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
+from transformers.trainer_pt_utils import get_length_grouped_indices
 
 from ...errors import AspectragError
 from .encoding import IGNORED, Encoded, batched
+from .keeping import keep
 
 if TYPE_CHECKING:
     from .lora import LoraSettings
 
 # Steps that are timed before it is said how long all will take.
 _TIMED = 3
-# What a checkpoint of a large adapter may take, in bytes.
-_ROOM = 100_000_000
+# Most of the time that goes into measuring the loss, and how much of it is planned: checkpoints take some, too.
+_MEASURING, _PLANNED = 0.25, 0.95
+_STATE = "trainer_state.json"
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """How long is trained; decided once, however often the training is gone on with.
+
+    Attributes:
+        steps: To make.
+        evaluations: How often the loss on held-out examples is measured, beside the first time.
+        seconds: After which it ends although steps are left; None for no limit.
+    """
+
+    steps: int
+    evaluations: int
+    seconds: float | None = None
+
+    def over(self, history: Sequence[dict[str, Any]], patience: int, seconds: float) -> bool:
+        """Whether to end: nothing became better for long, or there is no time left.
+
+        Args:
+            history: What the trainer wrote down.
+            patience: Measurements without a lower loss.
+            seconds: That were spent.
+        """
+        losses = [loss for step, loss in _losses(history) if step]
+        lowest = min(range(len(losses)), key=losses.__getitem__, default=0)
+        diverged = not all(map(math.isfinite, losses))
+        late = self.seconds is not None and seconds >= self.seconds
+        return diverged or late or len(losses) - 1 - lowest >= patience
 
 
 class _Trainer(Trainer):
@@ -80,10 +112,26 @@ class _Bar(TrainerCallback):
             self._bar.set_postfix(held_out=f"{metrics['eval_loss']:.3f}")
 
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
-        (self._folder / "seconds").write_text(f"{self.seconds:.1f}")
+        keep(self._folder / "seconds", f"{self.seconds:.1f}")
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
         self._bar.close()
+
+
+class _Ends(TrainerCallback):
+    """Ends a training that becomes no better, or has no time left."""
+
+    def __init__(self, plan: _Plan, patience: int, bar: _Bar) -> None:
+        self._plan, self._patience, self._bar = plan, patience, bar
+
+    def on_evaluate(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
+        if self._plan.over(state.log_history, self._patience, 0.0):
+            control.should_training_stop = True
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
+        if self._plan.over((), self._patience, self._bar.seconds):
+            control.should_training_stop = control.should_save = True
+            control.should_evaluate = args.eval_strategy != "no"
 
 
 def trained(
@@ -95,6 +143,7 @@ def trained(
     settings: "LoraSettings",
     title: str,
     progress: bool,
+    until: float | None = None,
 ) -> dict[str, Any]:
     """Train the adapter of a model in place, and leave its best weights in it.
 
@@ -107,51 +156,66 @@ def trained(
         settings: How to train.
         title: For the bar.
         progress: Whether to show it.
+        until: When to end, by ``time.monotonic()``.
 
     Returns:
         ``steps`` that were made, ``losses`` on held-out examples as ``[step, loss]``, and ``seconds``.
 
     Raises:
-        AspectragError: The disk is full, or the loss is not finite.
+        AspectragError: The loss is not finite.
     """
+    folder = folder.resolve()  # checkpoints are known by their paths
     folder.mkdir(parents=True, exist_ok=True)
-    steps = _planned(model, padding, learn, folder, settings)
-    every = math.ceil(steps / settings.evaluations)
+    plan = _planned(model, padding, learn, held_out, folder, settings, until)
+    bar = _Bar(title, folder, progress)
+    steps, every, checkpoint = plan.steps, math.ceil(plan.steps / plan.evaluations), _checkpoint(folder)
+    if checkpoint is not None:
+        state = json.loads((checkpoint / _STATE).read_text())
+        if plan.over(state["log_history"], settings.patience, bar.seconds):
+            steps = state["global_step"]  # killed after its end
     cuda = torch.cuda.is_available()
     arguments = TrainingArguments(
         output_dir=str(folder), max_steps=steps, per_device_train_batch_size=settings.batch,
         per_device_eval_batch_size=settings.batch, learning_rate=settings.learning_rate, lr_scheduler_type="linear",
-        warmup_steps=math.ceil(steps * settings.warmup), train_sampling_strategy="group_by_length",
+        warmup_steps=math.ceil(steps * settings.warmup), train_sampling_strategy="sequential",
         bf16=cuda and torch.cuda.is_bf16_supported(), use_cpu=not cuda, dataloader_pin_memory=cuda,
-        eval_strategy="steps" if held_out else "no", eval_steps=every, eval_on_start=bool(held_out),
+        eval_strategy="steps" if held_out else "no", eval_steps=every,
+        eval_on_start=bool(held_out) and checkpoint is None,
         save_strategy="steps", save_steps=every, save_total_limit=2, load_best_model_at_end=bool(held_out),
         metric_for_best_model="eval_loss" if held_out else None, prediction_loss_only=True, label_names=["labels"],
         remove_unused_columns=False, disable_tqdm=True, logging_strategy="no", report_to="none", seed=settings.seed,
     )  # fmt: skip
-    bar = _Bar(title, folder, progress)
-    callbacks: list[TrainerCallback] = [bar]
-    if held_out:
-        callbacks.append(EarlyStoppingCallback(settings.patience))
     trainer = _Trainer(
-        model, arguments, data_collator=partial(_collated, padding=padding), train_dataset=_rows(learn),
+        model, arguments, data_collator=partial(_collated, padding=padding),
+        train_dataset=_rows(_in_order(learn, steps, settings)),
         # Like lengths together: what is only filled up costs as much.
-        eval_dataset=_rows(sorted(held_out, key=lambda each: len(each.ids))) if held_out else None, callbacks=callbacks,
+        eval_dataset=_rows(sorted(held_out, key=lambda each: len(each.ids))) if held_out else None,
+        callbacks=[bar, _Ends(plan, settings.patience, bar)],
     )  # fmt: skip
     trainer.remove_callback(PrinterCallback)
-    try:
-        trainer.train(resume_from_checkpoint=_checkpoint(folder))
-    except (OSError, RuntimeError) as error:
-        full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
-        if full or shutil.disk_usage(folder).free < _ROOM:  # torch names no reason
-            raise AspectragError(
-                f"no room for a checkpoint in {folder}: make room, and run it again to go on from the last one"
-            ) from error
-        raise
-    losses = {each["step"]: each["eval_loss"] for each in trainer.state.log_history if "eval_loss" in each}
-    if any(not math.isfinite(loss) for loss in losses.values()):
-        raise AspectragError("the loss is not finite: lower the learning rate")
-    return {"steps": trainer.state.global_step, "losses": [list(each) for each in sorted(losses.items())],
-            "seconds": round(bar.seconds, 1)}  # fmt: skip
+    trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+    losses = _losses(trainer.state.log_history)
+    if any(not math.isfinite(loss) for _, loss in losses):
+        raise AspectragError("the loss is not finite: lower the learning rate, and give another folder")
+    return {"steps": trainer.state.global_step, "losses": losses, "seconds": round(bar.seconds, 1)}
+
+
+def _losses(history: Sequence[dict[str, Any]]) -> list[list[float]]:
+    """Those on held-out examples, as ``[step, loss]``."""
+    return [
+        list(each)
+        for each in sorted({each["step"]: each["eval_loss"] for each in history if "eval_loss" in each}.items())
+    ]
+
+
+def _in_order(learn: Sequence[Encoded], steps: int, settings: "LoraSettings") -> list[Encoded]:
+    """The examples of all steps: like lengths together, each once in a pass, the passes one behind the other."""
+    lengths = [len(each.ids) for each in learn]
+    chance = torch.Generator().manual_seed(settings.seed)
+    places: list[int] = []
+    while len(places) < steps * settings.batch:
+        places += get_length_grouped_indices(lengths, settings.batch, generator=chance)
+    return [learn[place] for place in places[: steps * settings.batch]]
 
 
 def _rows(examples: Sequence[Encoded]) -> Any:
@@ -162,44 +226,72 @@ def _collated(rows: Sequence[dict[str, list[int]]], padding: int) -> dict[str, T
     return batched([Encoded(row["input_ids"], row["labels"]) for row in rows], padding)
 
 
-def _planned(model: Any, padding: int, learn: Sequence[Encoded], folder: Path, settings: "LoraSettings") -> int:
-    """Steps to make; decided once, however often the training is gone on with."""
+def _planned(
+    model: Any,
+    padding: int,
+    learn: Sequence[Encoded],
+    held_out: Sequence[Encoded],
+    folder: Path,
+    settings: "LoraSettings",
+    until: float | None,
+) -> _Plan:
     file = folder / "plan.json"
     if file.is_file():
-        return json.loads(file.read_text())["steps"]
-    steps = math.ceil(len(learn) * settings.epochs / settings.batch)
-    if settings.minutes is not None:
-        steps = max(1, min(steps, int(settings.minutes * 60 / _step_seconds(model, padding, learn, settings))))
-    part = file.with_suffix(".part")
-    part.write_text(json.dumps({"steps": steps}))
-    part.replace(file)
-    return steps
+        return _Plan(**json.loads(file.read_text()))
+    plan = _Plan(math.ceil(len(learn) * settings.epochs / settings.batch), settings.evaluations)
+    if until is not None:
+        step = _batch_seconds(model, padding, learn, settings.batch, learning=True)
+        batches = math.ceil(len(held_out) / settings.batch)
+        measuring = batches * _batch_seconds(model, padding, held_out, settings.batch, learning=False)
+        plan = _shortened(plan, step, measuring, max(0.0, until - time.monotonic()))
+    keep(file, json.dumps(asdict(plan)))
+    return plan
 
 
-def _step_seconds(model: Any, padding: int, learn: Sequence[Encoded], settings: "LoraSettings") -> float:
-    """What a step takes, from a few batches of examples of mixed length; the first is not counted."""
-    apart = max(1, len(learn) // ((_TIMED + 1) * settings.batch))
-    some = learn[::apart]
+def _shortened(plan: _Plan, step: float, measuring: float, left: float) -> _Plan:
+    """A plan that the time is enough for.
+
+    Args:
+        plan: What is wanted.
+        step: Seconds that a step takes.
+        measuring: Seconds that it takes to measure the loss once.
+        left: Seconds in all.
+    """
+    evaluations = plan.evaluations
+    if measuring:
+        evaluations = max(1, min(evaluations, int(left * _MEASURING / measuring) - 1))
+    # Measured is before the first step, too; and what is made of the weights may take as long again.
+    steps = max(1, min(plan.steps, int((left * _PLANNED - (evaluations + 2) * measuring) / step)))
+    return _Plan(steps, evaluations, max(0.0, left - 2 * measuring))
+
+
+def _batch_seconds(model: Any, padding: int, examples: Sequence[Encoded], batch: int, *, learning: bool) -> float:
+    """What a batch takes, from a few of mixed length; the first is not counted."""
+    some = examples[:: max(1, len(examples) // ((_TIMED + 1) * batch))]
     taken = []
-    for start in range(0, (_TIMED + 1) * settings.batch, settings.batch):
-        if batch := some[start : start + settings.batch]:
+    for start in range(0, (_TIMED + 1) * batch, batch):
+        if rows := some[start : start + batch]:
             began = time.perf_counter()
-            inputs = {name: value.to(model.device) for name, value in batched(batch, padding).items()}
-            loss_of(model, inputs).backward()
-            model.zero_grad()
+            inputs = {name: value.to(model.device) for name, value in batched(rows, padding).items()}
+            with torch.set_grad_enabled(learning):
+                loss = loss_of(model, inputs)
+            if learning:
+                loss.backward()
+                model.zero_grad()
             taken.append(time.perf_counter() - began)
-    return sum(taken[1:] or taken) / len(taken[1:] or taken)
+    counted = taken[1:] or taken or [0.0]
+    return sum(counted) / len(counted)
 
 
-def _checkpoint(folder: Path) -> str | None:
+def _checkpoint(folder: Path) -> Path | None:
     """The newest whole checkpoint; the state of the trainer is written last, and what lacks it is removed."""
     for path in sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]), reverse=True):
         try:
-            json.loads((path / "trainer_state.json").read_text())
+            json.loads((path / _STATE).read_text())
         except (OSError, ValueError):
             shutil.rmtree(path, ignore_errors=True)
         else:
-            return str(path)
+            return path
     return None
 
 

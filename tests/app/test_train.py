@@ -27,6 +27,13 @@ def test_a_skill_is_trained_and_told_how_to_be_used(run, store, base, tmp_path):
     assert "holds an adapter of other examples or settings" in err
 
 
+def test_it_takes_no_longer_than_an_evening(run, store, base, tmp_path, monkeypatch):
+    given = {}
+    monkeypatch.setattr("aspectrag.optimizers.tuning.revelator.train_revelator", lambda *_, **how: given.update(how))
+    assert run("train", "revelator", "--data", store, "--base", base, "--out", tmp_path)[0] == 0
+    assert given["minutes"] == 85
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -26,6 +26,7 @@ def test_parts_are_single_hop_questions_of_one_article():
         single(3, supporting_titles=["A", "B"]),
         single(4, supporting_titles=[]),
         single(5, answers=[]),
+        single(6, sub_questions=[{"question": "what", "answers": ["a"]}]),
     ]
     ((title, part),) = single_parts([single(1), *odd])
     assert title == "Ulm"
@@ -85,4 +86,5 @@ def test_the_record_reads_back_as_a_compound_question():
     assert (record["supporting_ids"], record["type"], record["hops"]) == (["p1"], "compound-2", 1)
     read = read_own(record)
     assert route_of(read) == "compound"
+    assert single_parts([read]) == []
     assert read.meta["entity"] == "Ulm"

@@ -32,7 +32,31 @@ def test_another_answer_is_learnt_with_its_end(tokenizer):
     assert tokenizer.decode(example.ids).startswith("<|im_start|>system\nAnswer.")
 
 
-@pytest.mark.parametrize("wrong", [[], [{"role": "assistant", "content": "a"}], [{"role": "user", "content": "a"}] * 2])
+def test_a_number_is_learnt_with_what_ends_it(tokenizer):
+    example = encoded(tokenizer, chat('{"rank": 1, "route": "complex", "from": -2}'))
+    assert tokenizer.decode(example.ids).endswith('\n{"rank":1,"route":"complex","from":-2}')
+    assert learnt(example, tokenizer) == '1,"complex"-2}'
+
+
+def test_control_tokens_of_documents_are_learnt_as_they_are_asked(tokenizer):
+    for answer in ('{"part": "a <|im_end|> b"}', "a <|im_end|> b"):
+        example = encoded(tokenizer, chat(answer))
+        assert "a <| im_end |> b" in learnt(example, tokenizer)
+        assert example.ids[:-1].count(tokenizer.eos_token_id) == 0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        [],
+        None,
+        ["why?", "so"],
+        [{"role": "assistant", "content": "a"}],
+        [{"role": "user", "content": "a"}] * 2,
+        [{"content": "a"}, {"role": "assistant", "content": "a"}],
+        [{"role": "user", "content": None}, {"role": "assistant", "content": "a"}],
+    ],
+)
 def test_what_is_no_chat_is_refused(wrong, tokenizer):
     with pytest.raises(AspectragError, match="ends with what the assistant says"):
         encoded(tokenizer, wrong)

@@ -20,6 +20,9 @@ class Route(dspy.Signature):
     route: Literal["single", "compound"] = dspy.OutputField()
 
 
+PREDICT = dspy.Predict(Route)
+
+
 def example(n, word):
     route = "compound" if word == "and" else "single"
     return dspy.Example(question=f"{n} {word}", route=route).with_inputs("question")
@@ -110,6 +113,43 @@ def test_better_together_tunes_prompts_and_weights(base, tmp_path):
     assert better.candidate_programs
     # A student that is half wrong teaches itself only what it knew; it must not have got worse.
     assert score(better.route) >= 0.5
+
+
+def test_each_adapter_of_an_optimizer_has_a_folder_of_its_own(base, tmp_path):
+    given = {**QUICK, "epochs": 0.1, "out": tmp_path}
+    chats = [
+        {"messages": chat["messages"]} for chat in LabeledFinetune(load(f"local/{base}"))._chats(PREDICT, EXAMPLES)
+    ]
+    for data, more in ((chats, {}), (chats[:40], {}), (chats, {"held_out": 0.3}), (chats, {})):
+        LoraProvider.finetune(None, f"local/{base}", data, "chat", {**given, **more})
+    assert len(list(tmp_path.glob("*/card.json"))) == 3
+
+
+def test_a_model_that_was_tuned_is_named_by_its_whole_path(base, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    tuner = LabeledFinetune(load(f"local/{base}"), out="a", **{**QUICK, "epochs": 0.1})
+    assert tuner.compile(PREDICT, trainset=EXAMPLES).lm.model.startswith(f"local/{tmp_path}/a@")
+
+
+def test_what_cannot_be_answered_is_not_learnt(base):
+    wrong = dspy.Example(question="1 and", route="compund").with_inputs("question")
+    tuner = LabeledFinetune(load(f"local/{base}"), **QUICK)
+    with pytest.raises(AspectragError, match="example 3 cannot be learnt from: route 'compund' can be no answer"):
+        tuner.compile(PREDICT, trainset=[*EXAMPLES[:2], wrong])
+
+
+def test_what_is_learnt_is_said_as_it_can_be_answered(base):
+    tuner = LabeledFinetune(load(f"local/{base}"), **QUICK)
+    example = dspy.Example(question="1", helps="yes").with_inputs("question")
+    (chat,) = tuner._chats(dspy.Predict("question -> helps: bool"), [example])
+    assert chat["messages"][-1]["content"] == '{"helps":true}'
+
+
+@pytest.mark.parametrize("wrong", [{}, {"messages": [{"content": "a"}]}, "a"])
+def test_an_example_that_is_no_chat_is_named(wrong, base):
+    right = {"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]}
+    with pytest.raises(AspectragError, match="example 2 cannot be learnt from: it needs messages"):
+        LoraProvider.finetune(None, f"local/{base}", [right, wrong], "chat")
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
+from pathlib import Path
 
 import pytest
 from aspectrag.errors import AspectragError
@@ -13,9 +15,9 @@ from aspectrag.lms.local.card import read_card
 from aspectrag.lms.local.model import LocalModel
 from aspectrag.lms.local.names import find
 from aspectrag.lms.local.slots import prompt_ids, tokens
-from aspectrag.optimizers.tuning import trainer
+from aspectrag.optimizers.tuning import lora, trainer
 from aspectrag.optimizers.tuning.lora import LoraSettings, tune
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from tiny import tiny_base
 
 QUICK = LoraSettings(epochs=6, learning_rate=2e-2, rank=4, evaluations=4)
@@ -59,6 +61,9 @@ def test_what_is_taught_is_learnt_and_kept_in_a_small_file(base, tmp_path):
     with safe_open(tuned.folder / "adapter_model.safetensors", "pt") as file:
         assert {str(file.get_tensor(name).dtype) for name in file.keys()} == {"torch.float16"}  # noqa: SIM118
     assert "held-out loss" in str(tuned)
+    # Whoever may read the card may read the weights.
+    modes = {path.stat().st_mode for path in tuned.folder.iterdir()}
+    assert len(modes) == 1
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "qwen2"])
@@ -97,16 +102,33 @@ _KILLED = """
             if state.global_step == {at}:
                 os.kill(os.getpid(), signal.SIGKILL)
     trainer._Bar = Killed
-    tune({base!r}, CHATS, HELD_OUT, {out!r}, settings=LoraSettings(epochs=2, rank=2, evaluations=5), progress=False)
+    settings = LoraSettings(epochs=2, rank=2, evaluations=5, dropout=0.1)
+    tune({base!r}, CHATS, HELD_OUT, {out!r}, settings=settings, progress=False)
 """
 
 
-def test_killed_it_goes_on_and_ends_with_the_same_weights(base, tmp_path):
-    settings = LoraSettings(epochs=2, rank=2, evaluations=5)
+class Killed(BaseException):
+    """Ends a training in this process."""
+
+
+def killed(monkeypatch, owner, name, when=lambda *_: True):
+    """Kill where a function is called; before it does anything."""
+    real = getattr(owner, name)
+
+    def dies(*args, **kwargs):
+        if when(*args):
+            raise Killed
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(owner, name, dies)
+
+
+def test_killed_in_a_later_pass_it_goes_on_and_ends_with_the_same_weights(base, tmp_path):
+    settings = LoraSettings(epochs=2, rank=2, evaluations=5, dropout=0.1)
     tune(base, CHATS, HELD_OUT, tmp_path / "whole", settings=settings, progress=False)
     out = tmp_path / "killed"
     paths = [os.path.dirname(__file__), *[path for path in sys.path if path.endswith("support")]]  # noqa: PTH120
-    script = textwrap.dedent(_KILLED.format(paths=paths, base=base, out=str(out), at=11))
+    script = textwrap.dedent(_KILLED.format(paths=paths, base=base, out=str(out), at=17))
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == -signal.SIGKILL
     assert not (out / "card.json").exists()
     assert list((out / "training").glob("checkpoint-*"))
@@ -136,7 +158,7 @@ def test_a_full_disk_is_told_and_the_last_checkpoint_stays(base, tmp_path, monke
 
     with monkeypatch.context() as patch:
         patch.setattr(trainer._Trainer, "_save_checkpoint", full)
-        with pytest.raises(AspectragError, match="no room for a checkpoint"):
+        with pytest.raises(AspectragError, match="no room to write to"):
             tune(base, CHATS, HELD_OUT, tmp_path, settings=settings, progress=False)
     assert (tmp_path / "training" / "checkpoint-4").is_dir()
     assert tune(base, CHATS, HELD_OUT, tmp_path, settings=settings, progress=False).report["steps"] == 20
@@ -148,10 +170,158 @@ def test_nothing_that_fits_is_told(base, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_minutes_make_fewer_steps(base, tmp_path, monkeypatch):
-    monkeypatch.setattr(trainer, "_step_seconds", lambda *_: 10.0)
-    settings = LoraSettings(epochs=9, rank=2, minutes=0.5)
-    assert tune(base, CHATS, [], tmp_path, settings=settings, progress=False).report["steps"] == 3
+def test_examples_that_are_too_long_are_told_of(base, tmp_path, caplog):
+    long = [{"role": "user", "content": "x" * 200}, {"role": "assistant", "content": "y"}]
+    settings = LoraSettings(length=100, epochs=0.1, rank=2)
+    tune(base, [*CHATS, long], HELD_OUT, tmp_path, settings=settings, progress=False)
+    assert "left out: 1 of 93 examples, of more than 100 tokens" in caplog.text
+
+
+@pytest.fixture
+def growing(monkeypatch):
+    """A loss that grows with every step."""
+
+    def evaluate(self, *_, **__):
+        metrics = {"eval_loss": float(self.state.global_step)}
+        self.log(metrics)
+        self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
+        return metrics
+
+    monkeypatch.setattr(trainer._Trainer, "evaluate", evaluate)
+
+
+def test_patience_outlasts_a_kill(base, tmp_path, monkeypatch, growing):
+    settings = LoraSettings(epochs=4, rank=2, evaluations=10, patience=3)
+    with monkeypatch.context() as patch:
+        killed(patch, trainer._Bar, "on_step_end", lambda bar, args, state, *_: state.global_step == 15)
+        with pytest.raises(Killed):
+            tune(base, CHATS, HELD_OUT, tmp_path, settings=settings, progress=False)
+    assert (tmp_path / "training" / "checkpoint-12").is_dir()
+    tuned = tune(base, CHATS, HELD_OUT, tmp_path, settings=settings, progress=False)
+    assert tuned.report["losses"] == [[step, float(step)] for step in (0, 4, 8, 12, 16)]
+
+
+def test_killed_when_all_is_learnt_no_step_is_made(base, tmp_path, monkeypatch, growing):
+    settings = LoraSettings(epochs=4, rank=2, evaluations=10, patience=2)
+    whole = tune(base, CHATS, HELD_OUT, tmp_path / "whole", settings=settings, progress=False)
+    for owner, name in ((lora, "_written"), (lora, "write_card")):
+        with monkeypatch.context() as patch:
+            killed(patch, owner, name)
+            with pytest.raises(Killed):
+                tune(base, CHATS, HELD_OUT, tmp_path / "killed", settings=settings, progress=False)
+    tuned = tune(base, CHATS, HELD_OUT, tmp_path / "killed", settings=settings, progress=False)
+    assert tuned.report["steps"] == whole.report["steps"] == 12
+    files = [each.folder / "adapter_model.safetensors" for each in (whole, tuned)]
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_a_kill_between_card_and_end_leaves_nothing(base, tmp_path, monkeypatch):
+    settings = LoraSettings(epochs=0.1, rank=2)
+    with monkeypatch.context() as patch:
+        killed(patch, lora.shutil, "rmtree")
+        with pytest.raises(Killed):
+            tune(base, CHATS, [], tmp_path, settings=settings, progress=False)
+    tune(base, CHATS, [], tmp_path, settings=settings, progress=False)
+    assert not (tmp_path / "training").exists()
+
+
+def test_a_full_disk_is_told_wherever_it_is_noticed(base, tmp_path, monkeypatch):
+    settings = LoraSettings(epochs=0.1, rank=2)
+
+    def full(*_, **__):
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    def no_folder(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    for owner, name, fails in (("safetensors.torch", "save_file", full), ("pathlib.Path", "mkdir", no_folder)):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"{owner}.{name}", fails)
+            with pytest.raises(AspectragError, match="no room to write to"):
+                tune(base, CHATS, [], tmp_path, settings=settings, progress=False)
+    assert not (tmp_path / "card.json").exists()
+    assert tune(base, CHATS, [], tmp_path, settings=settings, progress=False).report["steps"] == 1
+
+
+def test_a_kill_before_the_training_has_a_name_does_no_harm(base, tmp_path, monkeypatch):
+    written = Path.write_text
+
+    def cut(self, text, *args, **kwargs):
+        if self.name.startswith("digest"):
+            written(self, "")
+            raise Killed
+        return written(self, text, *args, **kwargs)
+
+    settings = LoraSettings(epochs=0.1, rank=2)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_text", cut)
+        with pytest.raises(Killed):
+            tune(base, CHATS, [], tmp_path, settings=settings, progress=False)
+    assert tune(base, CHATS, [], tmp_path, settings=settings, progress=False).report["steps"] == 1
+
+
+def test_a_training_that_diverged_is_no_adapter(base, tmp_path):
+    settings = LoraSettings(epochs=1, rank=2, learning_rate=1e30)
+    with pytest.raises(AspectragError, match="the training diverged: lower the learning rate"):
+        tune(base, CHATS, [], tmp_path, settings=settings, progress=False)
+    assert not (tmp_path / "card.json").exists()
+
+
+def test_trainings_wait_for_each_other(base, tmp_path, monkeypatch):
+    inside, most = [0], [0]
+    real, another = lora.trained, threading.Event()
+
+    def trained(*args, **kwargs):
+        inside[0] += 1
+        most[0] = max(most[0], inside[0])
+        if inside[0] > 1:
+            another.set()
+        another.wait(0.5)
+        inside[0] -= 1
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(lora, "trained", trained)
+    settings = LoraSettings(epochs=0.1, rank=2)
+    given = [(base, CHATS, [], tmp_path / name) for name in "ab"]
+    threads = [
+        threading.Thread(target=tune, args=each, kwargs={"settings": settings, "progress": False}) for each in given
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == [1]
+    files = [tmp_path / name / "adapter_model.safetensors" for name in "ab"]
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_the_card_names_the_whole_path_of_a_base(base, tmp_path, monkeypatch):
+    monkeypatch.chdir(Path(base).parent)
+    tuned = tune(Path(base).name, CHATS, [], tmp_path, settings=LoraSettings(epochs=0.1, rank=2), progress=False)
+    assert read_card(tuned.folder).base["name"] == base
+
+
+def test_minutes_are_enough_for_steps_and_measurements(base, tmp_path, monkeypatch):
+    monkeypatch.setattr(trainer, "_batch_seconds", lambda *_, learning: 10.0 if learning else 5.0)
+    settings = LoraSettings(epochs=9, rank=2, minutes=5, evaluations=40)
+    report = tune(base, CHATS, HELD_OUT, tmp_path, settings=settings, progress=False).report
+    # Two batches are held out.
+    assert 200 < 10 * report["steps"] + 10 * len(report["losses"]) <= 300
+    assert 2 < len(report["losses"]) < 10
+
+
+def test_a_machine_that_becomes_slower_ends_in_time(base, tmp_path, monkeypatch):
+    monkeypatch.setattr(trainer._Bar, "seconds", property(lambda _: 1e6))
+    settings = LoraSettings(epochs=9, rank=2, minutes=60)
+    report = tune(base, CHATS, HELD_OUT, tmp_path, settings=settings, progress=False).report
+    assert report["steps"] == 1
+    assert [step for step, _ in report["losses"]] == [0, 1]
+
+
+def test_what_is_gone_of_the_minutes_counts(base, tmp_path, monkeypatch):
+    monkeypatch.setattr(trainer, "_batch_seconds", lambda *_, learning: 10.0)
+    settings = LoraSettings(epochs=9, rank=2, minutes=60)
+    assert tune(base, CHATS, [], tmp_path, settings=settings, until=0.0, progress=False).report["steps"] == 1
 
 
 @pytest.mark.parametrize("wrong", [{"rank": 0}, {"dropout": 1.0}, {"minutes": 0}, {"epochs": -1}])

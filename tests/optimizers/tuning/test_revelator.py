@@ -1,5 +1,7 @@
 """Skills taught one after the other, each an adapter that the stage of its method runs on."""
 
+import time
+
 import dspy
 import pytest
 from aspectrag.data.index.retriever import NoPassages
@@ -73,11 +75,24 @@ def test_what_is_there_is_not_taught_again(taught, store, base, monkeypatch):
 def test_minutes_are_shared_out_by_what_there_is_to_read(store, base, tmp_path, monkeypatch):
     from aspectrag.optimizers.tuning import revelator
 
-    given = {}
-    monkeypatch.setattr(revelator, "teach", lambda skill, lm, found, out, how, **_: given.update({skill: how.minutes}))
+    given, ends = {}, []
+
+    def teach(skill, lm, found, out, how, *, until, progress):
+        given[skill] = how.minutes
+        ends.append(until)
+
+    monkeypatch.setattr(revelator, "teach", teach)
+    began = time.monotonic()
     train_revelator(store, tmp_path, skills=["router", "relevance"], base=base, most=24, minutes=10)
     assert sum(given.values()) == pytest.approx(10)
     assert given["relevance"] > given["router"]
+    # The time in which the sets were read is part of it.
+    assert ends == [pytest.approx(began + 60 * given["router"], abs=1), pytest.approx(began + 600, abs=1)]
+    train_revelator(store, tmp_path, skills=["router", "relevance"], base=base, most=24, epochs=1, minutes=10)
+    once = given["router"]
+    monkeypatch.setitem(revelator.PLANS, "router", revelator.Plan(24, 3.0))
+    train_revelator(store, tmp_path, skills=["router", "relevance"], base=base, most=24, minutes=10)
+    assert given["router"] > once
 
 
 def test_a_skill_that_there_is_not_is_refused_before_anything_is_read(tmp_path):

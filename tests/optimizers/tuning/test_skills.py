@@ -1,11 +1,13 @@
 """What each skill is learnt from."""
 
+import json
 from collections import Counter
 
 import pytest
 from aspectrag.data.benchmarks.loading import load
 from aspectrag.data.construction.words import tokens
 from aspectrag.errors import AspectragError
+from aspectrag.optimizers.tuning import skills
 from aspectrag.optimizers.tuning.skills import SKILLS, lessons, predictor_of, stage_of
 from aspectrag.signatures.han import RouteQuestion
 from sets import make_sets
@@ -31,6 +33,32 @@ def test_examples_are_of_the_stage_and_none_is_of_dev(skill, store):
         assert " dev " not in str(each.toDict())
         assert set(each.inputs().keys()) == set(predictor_of(skill).signature.input_fields)
     assert not set(said(found.learn)) & set(said(found.held_out))
+
+
+def test_nothing_is_learnt_that_is_measured_on_in_whatever_benchmark(tmp_path):
+    """A question of nq is part of a compound one; a question type is asked in a benchmark that no skill learns from."""
+    store = make_sets(tmp_path)
+    nq, squad, compound, types = (
+        [json.loads(line) for line in (store / name / f"{split}.jsonl").read_text().splitlines()]
+        for name, split in (("nq", "tune"), ("squad", "tune"), ("compound", "dev"), ("nf_cats", "tune"))
+    )
+    compound[0]["sub_questions"][0]["question"] = nq[0]["question"]
+    compound[1]["meta"] = {"entity": squad[0]["supporting_titles"][0]}
+    (store / "compound" / "dev.jsonl").write_text("".join(json.dumps(each) + "\n" for each in compound))
+    (store / "asqa").mkdir()
+    asked = {**nq[0], "id": "asqa:1", "dataset": "asqa", "question": types[0]["question"], "supporting_ids": []}
+    (store / "asqa" / "dev.jsonl").write_text(json.dumps(asked) + "\n")
+    for skill in SKILLS:
+        found = lessons(skill, store, most=500)
+        learnt = " ".join(said(found.learn + found.held_out)).casefold()
+        for question in (nq[0], squad[0], types[0]):
+            assert question["question"].casefold() not in learnt, skill
+
+
+def test_a_skill_that_the_sets_hold_nothing_for_is_named(store, monkeypatch):
+    monkeypatch.setitem(skills.BUILDERS, "refiner", lambda *_, **__: [])
+    with pytest.raises(AspectragError, match="too little for the refiner in musique, 2wikimultihopqa"):
+        lessons("refiner", store, most=10)
 
 
 def test_what_is_held_out_is_of_other_questions(store):

@@ -17,6 +17,10 @@ def test_no_other_threshold_is_better(pairs):
     assert f1(pairs, best) == max(f1(pairs, cut / 100) for cut in range(1, 101))
 
 
+def test_it_lies_between_probabilities_that_are_close():
+    assert 0.500011 < best_threshold([0.500011, 0.500014], [False, True]) < 0.500014
+
+
 def test_of_equals_the_nearest_to_one_half():
     assert best_threshold([0.1, 0.9], [False, True]) == 0.5
     assert best_threshold([0.3, 0.2], [False, False]) == 0.5
