@@ -25,6 +25,7 @@ from .profile import stage_models
 from .progress import load_model, stages
 from .shipped import use_shipped
 from .stream import streamed
+from .tracking import Mlflow, tell, tracker_of
 from .views.terminal import answer_view, console, trace_view
 
 
@@ -63,6 +64,7 @@ def ask(
     encoder: Encoder = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")] = False,
     trace_file: Annotated[Path | None, typer.Option("--trace", help="Write every step to this file, as JSON.")] = None,
+    mlflow: Mlflow = None,
 ) -> None:
     """Answer a question from documents, with citations and every step shown.
 
@@ -90,6 +92,7 @@ def ask(
     config = cls.inspect(program).config if program else _config(cls, name, given)
     if trace_file and not trace_file.resolve().parent.is_dir():
         raise AspectragError(f"--trace: the folder {trace_file.parent} does not exist")
+    tracker = tracker_of(mlflow)
     model, unasked = load(lm, api_base=api_base), cls(config, NoPassages())
     tuned = bool(program) or uncompiled
     own = stage_models(role, profile, {name: unasked}, model, default=not tuned, quiet=as_json)
@@ -112,6 +115,7 @@ def ask(
         finally:
             if trace_file:
                 _keep(trace, trace_file)
+            tell(tracker, lambda to: to.trace(trace))
     seconds = time.perf_counter() - started
     if as_json:
         sys.stdout.write(ujson.dumps(_record(result, seconds), ensure_ascii=False, escape_forward_slashes=False) + "\n")

@@ -18,6 +18,7 @@ from .corpora import say
 from .options import ApiBase, Corpus, Encoder, IndexFolder, Kind, Lm, Role, roles_of
 from .progress import load_model, waiting
 from .questions import benchmark_index
+from .tracking import Mlflow, tell, tracker_of
 from .views.compiled import compiled_view, recipes_view
 from .views.terminal import console
 
@@ -74,6 +75,7 @@ def compile(
     seed: Annotated[int, typer.Option(help="Of all choices.")] = 0,
     kind: Kind = "hybrid",
     encoder: Encoder = None,
+    mlflow: Mlflow = None,
 ) -> None:
     """Tune a method, or one stage of it, for a language model: demos, instructions, or the ranker's weights.
 
@@ -113,6 +115,7 @@ def compile(
     steps: str | int = int(budget) if re.fullmatch("[0-9]{1,18}", budget) else budget
     folder = out or Path("compiled") / chosen.target
     check(folder)
+    tracker = tracker_of(mlflow)
     model = load(lm, api_base=api_base)
     teacher, prompt = (load(name) if name else None for name in (teacher_lm, prompt_lm))
     with ExitStack() as gathering:
@@ -134,6 +137,7 @@ def compile(
             agree=lambda estimate: _agreed(estimate, yes), **({} if threshold is None else {"threshold": threshold}),
         )  # fmt: skip
     console(wrap=True).print(compiled_view(done.report, folder))
+    tell(tracker, lambda to: to.compiled(folder))
 
 
 def _recipe(target: str | None, name: str | None) -> "Recipe":

@@ -1,7 +1,9 @@
 """``aspectrag eval``, ``compare``: methods over a benchmark, in tables with intervals."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -34,8 +36,13 @@ from .profile import stage_models
 from .progress import load_model
 from .questions import SPENT, about, benchmark_index
 from .shipped import use_shipped
+from .tracking import Mlflow, tell, tracker_of
 from .views.tables import comparison_view, failures_view, run_view
 from .views.terminal import console, shown
+
+if TYPE_CHECKING:
+    from ..optimizers.evaluation.run import Run
+    from ..optimizers.tracking import Tracker
 
 
 def evaluate(
@@ -73,6 +80,7 @@ def evaluate(
     ] = None,
     kind: Kind = "hybrid",
     encoder: Encoder = None,
+    mlflow: Mlflow = None,
 ) -> None:
     """Ask a benchmark's questions of one or more methods, and score the answers.
 
@@ -98,6 +106,7 @@ def evaluate(
     """
     if not methods and not program:
         raise AspectragError(f"say what is evaluated: a method ({', '.join(METHODS)}), or --program FOLDER")
+    tracker = tracker_of(mlflow)
     asked = load_questions(benchmark, split, questions, limit=limit, seed=seed, store=home() / "benchmarks")
     # Torch and the metrics take seconds to import: only who evaluates pays for them.
     from ..optimizers.evaluation.evaluation import evaluate as run
@@ -147,8 +156,21 @@ def evaluate(
     for each in runs:
         console(stderr=True).print(failures_view(each))
     console().print(shown(f"{folder}: " + ", ".join(each.path.name for each in runs)), style="dim")
+    tell(tracker, lambda to: _hand_over(to, runs))
     if all(each.metrics["answered"] == 0 for each in runs):
         raise AspectragError("no question was answered: see the errors above")
+
+
+def _hand_over(to: "Tracker", runs: "Sequence[Run]") -> None:
+    """Runs, each with a page to look into them by; the traces go by themselves."""
+    from ..optimizers.evaluation.folder import write
+    from .views.report.page import report_page
+
+    with TemporaryDirectory() as folder:
+        page = Path(folder) / "report.html"
+        for run in runs:
+            write(page, report_page([run], limit=200, traces=False))
+            to.run(run, [page])
 
 
 def compare(
