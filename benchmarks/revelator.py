@@ -6,7 +6,8 @@
     python benchmarks/revelator.py DATA --work runs/revelator --table
 
 DATA holds a folder per benchmark with ``tune.jsonl``, which is learnt from, and ``dev.jsonl``, which is measured on.
-Every skill is trained by ``aspectrag train revelator`` in a process of its own, so that its memory can be told. What
+All are trained by one ``aspectrag train revelator``, whose minutes and memory are told; killed, the same command goes
+on, and tells those of what was left. What
 ``benchmarks/compile.py`` measured of the embedded model stands beside it, on the first of the same examples. Out of
 distribution are the package's own labelled examples, which no benchmark holds, and bamboogle for the router. Results go
 to ``results/revelator/``, one file for each skill, and ``results/revelator.json``.
@@ -47,21 +48,34 @@ OWN = Path(__file__).parents[1] / "data" / "demo" / "examples"
 WORKERS = 8
 
 
+def train(args: argparse.Namespace) -> None:
+    """Train the skills, unless they were: in one process, so that its memory and seconds are those of all of them."""
+    report = args.work / "training.json"
+    if report.is_file() and set(args.skills) <= set(ujson.loads(report.read_text())["skills"]):
+        return
+    options = {"--data": args.data, "--out": args.work, "--minutes": args.minutes}
+    given = [*(f"{name}={value}" for name, value in options.items()), *(f"--skills={skill}" for skill in args.skills)]
+    command = [sys.executable, "-m", "aspectrag.app", "train", "revelator", *given]
+    started = time.perf_counter()
+    _, status, used = os.wait4(subprocess.Popen(command).pid, 0)
+    if status:
+        raise SystemExit("training failed; the same command goes on")
+    took = {"skills": args.skills, "peak_gib": round(used.ru_maxrss / 2**20, 2),
+            "minutes": round((time.perf_counter() - started) / 60, 1)}  # fmt: skip
+    report.write_text(ujson.dumps(took))
+
+
 def trained(skill: str, args: argparse.Namespace) -> dict[str, Any]:
-    """Train a skill, unless it was; what it took."""
-    folder, report = args.work / skill, args.work / f"{skill}.json"
-    if not report.is_file():
-        command = [sys.executable, "-m", "aspectrag.app", "train", "revelator", "--skills", skill,
-                   "--data", str(args.data), "--out", str(args.work)]  # fmt: skip
-        _, status, used = os.wait4(subprocess.Popen(command).pid, 0)
-        if status:
-            raise SystemExit(f"training {skill} failed; the same command goes on")
-        peak = used.ru_maxrss / 2**20
-        report.write_text(ujson.dumps({"peak_gib": round(peak, 2)}))
-    card = read_card(folder)
-    size = (folder / "adapter_model.safetensors").stat().st_size
-    return {**card.training, **ujson.loads(report.read_text()), "megabytes": round(size / 1e6, 2),
-            "thresholds": dict(card.thresholds)}  # fmt: skip
+    """What training took: of this skill, and in all."""
+    card = read_card(args.work / skill)
+    size = (args.work / skill / "adapter_model.safetensors").stat().st_size
+    together = ujson.loads((args.work / "training.json").read_text())
+    return {
+        **card.training,
+        "together": together,
+        "megabytes": round(size / 1e6, 2),
+        "thresholds": dict(card.thresholds),
+    }
 
 
 def scored(skill: str, lm: dspy.LM, examples: list[dspy.Example], metric: Any) -> dict[str, Any]:
@@ -189,12 +203,14 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--work", type=Path, required=True, help="folder for the adapters")
     parser.add_argument("--skills", nargs="+", default=list(SKILLS), choices=SKILLS)
+    parser.add_argument("--minutes", type=float, default=85, help="most minutes of training, in all")
     parser.add_argument("--table", action="store_true", help="only the table of what was measured")
     parser.add_argument("--ship", action="store_true", help="put the adapters into the package")
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
     REPORTS.mkdir(exist_ok=True)
     if not args.table:
+        train(args)
         for skill in args.skills:
             training = trained(skill, args)
             report = {"machine": machine(), "skill": skill, "metric": recipe(skill).metric, "training": training,
