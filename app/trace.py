@@ -7,6 +7,7 @@ import typer
 
 from ..errors import AspectragError, nearest
 from ..programs.trace import Trace
+from .options import file_of
 from .views.terminal import console, shown
 
 app = typer.Typer(no_args_is_help=True, help="Traces: show every step of an answer, and where two of them differ.")
@@ -45,7 +46,7 @@ def html(
     """
     from ..programs.showing.traces import trace_page
 
-    _check(out, "--out")
+    file_of("--out", out)
     found = _file(file, question)
     _write(out, trace_page(Trace.load(found), found.name))
 
@@ -72,7 +73,7 @@ def diff(
     from .views.trace import difference_view
 
     if page:
-        _check(page, "--html")
+        file_of("--html", page)
     files = [_file(path, question if path.is_dir() else None) for path in (before, after)]
     if question and not (before.is_dir() or after.is_dir()):
         raise AspectragError("--question is for the folders of runs: leave it out")
@@ -105,13 +106,6 @@ def _file(path: Path, question: str | None) -> Path:
     if not file.is_file():
         raise AspectragError(f"{path} keeps no trace of {question!r}: it was not asked yet")
     return file
-
-
-def _check(out: Path, option: str) -> None:
-    if out.is_dir():
-        raise AspectragError(f"{option} {out} is a folder: give the name of a file in it")
-    if not out.parent.is_dir():
-        raise AspectragError(f"{option} {out}: there is no folder {out.parent}: make it first")
 
 
 def _write(out: Path, page: str) -> None:

@@ -6,15 +6,14 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from .difference import Difference, Pair
-from .pages import asset, templates
-from .traces import bar, page
+from .pages import templates
+from .traces import bar, embedded, page
 from .wording import changes, shortened, told
 
 
 def difference_html(difference: Difference) -> Markup:
     """What differs, for a notebook; see :func:`.traces.trace_html` for how it behaves there."""
-    view = _view(difference, templates(), f"d{uuid.uuid4().hex[:10]}", ("A", "B"))
-    return Markup("<style>{}</style>\n{}\n<script>{}</script>").format(asset("trace.css"), view, asset("trace.js"))
+    return embedded(_view(difference, templates(), f"d{uuid.uuid4().hex[:10]}", ("A", "B")))
 
 
 def difference_page(difference: Difference, names: tuple[str, str]) -> str:

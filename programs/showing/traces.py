@@ -30,7 +30,7 @@ def trace_html(trace: Trace, result: Mapping[str, Any] | None = None) -> Markup:
         True
     """
     view = record_html(trace.to_dict(), templates(), id=f"a{uuid.uuid4().hex[:10]}", answered=True, result=result)
-    return Markup("<style>{}</style>\n{}\n<script>{}</script>").format(asset("trace.css"), view, asset("trace.js"))
+    return embedded(view)
 
 
 def record_html(
@@ -81,6 +81,11 @@ def trace_page(trace: Trace, title: str) -> str:
         title: Of the page.
     """
     return page(record_html(trace.to_dict(), templates(), id="t", answered=True), title)
+
+
+def embedded(view: Markup) -> Markup:
+    """A view as a notebook takes it: with its own style sheet and script."""
+    return Markup("<style>{}</style>\n{}\n<script>{}</script>").format(asset("trace.css"), view, asset("trace.js"))
 
 
 def page(view: Markup, title: str) -> str:
