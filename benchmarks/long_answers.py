@@ -1,13 +1,17 @@
 """RichRAG with each of its rankers beside its baselines: same questions, same passages, same language model.
 
     python benchmarks/long_answers.py DATA --index runs/ranker/index --work runs/long    # hours; can be killed
+    python benchmarks/long_answers.py DATA --index runs/ranker/index --work runs/long --alone 3  # seconds; when quiet
     python benchmarks/long_answers.py DATA --index runs/ranker/index --work runs/long --table
 
 DATA holds a folder per set with ``dev.jsonl`` (questions with long answers and sub-answers) and ``corpus.jsonl``. The
-index is that of ``benchmarks/ranker.py``. The embedded model answers eight questions at once, without a
-cache; seconds are those of a question among eight. Aspects are explored once per question, and their cost is counted
-in every row that uses them. DIV is that of the passages read, whose sub-answers the ``oracle`` alone knows. Answers
-stay in the work folder; what they score is kept in ``results/long_answers.jsonl``, and is not computed again.
+index is that of ``benchmarks/ranker.py``. The embedded model answers eight questions at once, without a cache. Aspects
+are explored once per question, and their cost is counted in every row that uses them. DIV is that of the passages read,
+whose sub-answers the ``oracle`` alone knows. Answers stay in the work folder; what they score is kept in
+``results/long_answers.jsonl``, and is not computed again.
+
+What is answered over hours, among others, says nothing of speed. So seconds are taken apart, of fewer questions, one at
+a time and by every method in turn, and kept in ``results/long_answers_seconds.jsonl``.
 """
 
 import argparse
@@ -44,8 +48,8 @@ METHODS = ("direct", "rag", *(f"rich {name}" for name in ("pointer", "retrieval"
 K, MAX_TOKENS = 5, 200
 QUALITY = ("rouge1", "rouge2", "rougeL", "com_rouge1", "com_rouge2", "com_rougeL")
 USAGE = ("lm_calls", "prompt_tokens", "completion_tokens")
-MEASURES = (*QUALITY, "div", "citations", *USAGE, "seconds")
-SCORES = RESULTS / "long_answers.jsonl"
+MEASURES = (*QUALITY, "div", "citations", *USAGE)
+SCORES, SECONDS = RESULTS / "long_answers.jsonl", RESULTS / "long_answers_seconds.jsonl"
 
 
 def sample(data: Path, name: str, limit: int, seed: int) -> list[dspy.Example]:
@@ -70,11 +74,9 @@ def explored(program: RichRag) -> Callable[[dspy.Example], dict[str, Any]]:
     """Finds the aspects of a question, and what they cost."""
 
     def explore(question: dspy.Example) -> dict[str, Any]:
-        started = time.perf_counter()
         with record(program) as trace:
             aspects = program.explored(question.question)
-        cost = {**{key: trace.usage[key] for key in USAGE}, "seconds": time.perf_counter() - started}
-        return {"id": question.id, "aspects": aspects, **cost}
+        return {"id": question.id, "aspects": aspects, **{key: trace.usage[key] for key in USAGE}}
 
     return explore
 
@@ -82,12 +84,10 @@ def explored(program: RichRag) -> Callable[[dspy.Example], dict[str, Any]]:
 def answered(program: Program, question: dspy.Example, pool: list[Passage], known: dict[str, Any]) -> dict[str, Any]:
     """One question: what came out, what it scores, and what it cost."""
     rich = isinstance(program, RichRag)
-    started = time.perf_counter()
     try:
         out = program(question=question.question, **({"aspects": known["aspects"]} if rich else {}))
     except Exception as error:  # a failed question is a result too: it scores nothing
         return {"id": question.id, "error": f"{type(error).__name__}: {error}", **dict.fromkeys(QUALITY, 0.0)}
-    seconds = time.perf_counter() - started
     said = unmarked(out.answer)
     references = question.answers or [" ".join(question.sub_answers)]
     return {
@@ -96,7 +96,6 @@ def answered(program: Program, question: dspy.Example, pool: list[Passage], know
         **{f"com_{variant}": com_rouge(said, question.sub_answers, variant) for variant in VARIANTS},
         **covered(question, pool, out.passages),
         **{key: out.usage[key] + (known[key] if rich else 0) for key in USAGE},
-        "seconds": seconds + (known["seconds"] if rich else 0),
         "citations": len(out.citations),
         "answer": out.answer,
         "fallbacks": [f"{fallback.stage}: {fallback.reason}" for fallback in out.fallbacks],
@@ -111,6 +110,20 @@ def covered(question: dspy.Example, pool: list[Passage], read: list[Passage]) ->
     places = {passage.id: place for place, passage in enumerate(union)}
     scores = coverage_scores(question.sub_answers, [passage.contents for passage in union])
     return {"div": div(scores, [places[passage.id] for passage in read], K)}
+
+
+def timed(programs: dict[str, Program], sets: dict[str, list[dspy.Example]]) -> None:
+    """The seconds of every question by every method, one at a time; what is known is not taken again."""
+    seconds = GrowingFile(SECONDS)
+    done = {(r["set"], r["id"], r["method"]) for r in seconds}
+    for name, questions in sets.items():
+        for question in tqdm(questions, f"seconds {name}"):
+            for method, program in programs.items():
+                if (name, question.id, method) not in done:
+                    started = time.perf_counter()
+                    program(question=question.question)
+                    took = round(time.perf_counter() - started, 1)
+                    seconds.add({"set": name, "id": question.id, "method": method, "seconds": took})
 
 
 def run(
@@ -129,13 +142,15 @@ def run(
 def rows() -> list[dict[str, Any]]:
     """A row per method and set, and one per method over all sets."""
     table = []
-    scores = list(GrowingFile(SCORES))
+    scores, seconds = list(GrowingFile(SCORES)), list(GrowingFile(SECONDS))
     for name in [*SETS, "all"]:
         for method in METHODS:
             records = [r for r in scores if r["method"] == method and name in (r["set"], "all")]
             if records:
                 cells = {m: mean_interval([r[m] for r in records if m in r]) for m in MEASURES}
                 failed = sum("error" in r for r in records)
+                took = [r["seconds"] for r in seconds if r["method"] == method and name in (r["set"], "all")]
+                cells |= {"seconds": mean_interval(took), "timed": len(took)}
                 table.append({"set": name, "method": method, "n": len(records), "failed": failed, **cells})
     return table
 
@@ -173,6 +188,7 @@ def main() -> None:
     parser.add_argument("--pool", type=int, default=20, help="passages that are ranked")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=8)
+    parser.add_argument("--alone", type=int, metavar="N", help="only the seconds, of N questions per set")
     parser.add_argument("--table", action="store_true", help="only the table of what was answered")
     args = parser.parse_args()
     lm = load("embedded", max_tokens=MAX_TOKENS)
@@ -182,10 +198,15 @@ def main() -> None:
         index = open_index(args.index)
         sets = {name: sample(args.data, name, args.limit, args.seed) for name in SETS}
         explorer = RichRag(RichRagConfig(k=K, pool=args.pool), index)
-        for method in args.methods:
-            program = program_of(method, args.pool, index, [q for questions in sets.values() for q in questions])
-            for name, questions in sets.items():
-                answer_all(method, program, name, questions, explorer, args)
+        asked = [question for questions in sets.values() for question in questions]
+        programs = {method: program_of(method, args.pool, index, asked) for method in args.methods}
+        if args.alone:
+            lm("Say yes.")  # loads the model
+            timed(programs, {name: questions[: args.alone] for name, questions in sets.items()})
+        else:
+            for method, program in programs.items():
+                for name, questions in sets.items():
+                    answer_all(method, program, name, questions, explorer, args)
     settings = {name: getattr(args, name) for name in ("limit", "pool", "seed", "workers")}
     write("long_answers", {"model": lm.model, "k": K, "max_tokens": MAX_TOKENS, **settings}, rows())
 
