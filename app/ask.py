@@ -20,7 +20,7 @@ from ..programs.rich_rag import RichRag
 from ..programs.trace import Trace, plain, record
 from ..texts import printable
 from .corpora import index_of, say
-from .options import ApiBase, Encoder, Kind, Lm, Profile, Role, Uncompiled, settings_of
+from .options import ApiBase, Encoder, Kind, Lm, Profile, Ranker, Role, Uncompiled, settings_of, trained_ranker
 from .profile import stage_models
 from .progress import load_model, stages
 from .shipped import use_shipped
@@ -53,13 +53,7 @@ def ask(
             help="How long answers are: full, or brief (a name, a date, yes or no).", show_default="the method's own"
         ),
     ] = None,
-    ranker: Annotated[
-        str | None,
-        typer.Option(
-            help="For --method rich: pointer, lm, similarity, retrieval, or a folder made by 'aspectrag train-ranker'.",
-            show_default="pointer",
-        ),
-    ] = None,
+    ranker: Ranker = None,
     kind: Kind = "hybrid",
     encoder: Encoder = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")] = False,
@@ -85,7 +79,7 @@ def ask(
         raise AspectragError("the question is empty: ask something")
     name = method_name or "typed"
     cls = class_of(program) if program else method(name)
-    trained = _trained(cls, ranker)
+    trained = trained_ranker(cls, ranker)
     given = {"k": k, "answers": answers, "ranker": None if trained else ranker}
     if program:
         _refuse_beside(program, {"method": method_name, **given, "uncompiled": uncompiled or None})
@@ -125,11 +119,6 @@ def ask(
         console(wrap=True).print(trace_view(trace))
     if not result.answer:
         raise AspectragError(f"{model.model} gave no usable answer: see --trace FILE, or try another --lm")
-
-
-def _trained(cls: type[Program], ranker: str | None) -> Path | None:
-    """The folder of a trained ranker, where ``--ranker`` is one."""
-    return Path(ranker) if ranker and issubclass(cls, RichRag) and Path(ranker).is_dir() else None
 
 
 def _refuse_beside(program: Path, given: dict[str, Any]) -> None:

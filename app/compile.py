@@ -42,7 +42,12 @@ def compile(
     argument: Annotated[
         list[str] | None, typer.Option("--arg", help="NAME=VALUE of the optimizer; may be repeated.")
     ] = None,
-    budget: Annotated[str, typer.Option(help="small, medium, or the most runs that the optimizer may make.")] = "small",
+    budget: Annotated[
+        str,
+        typer.Option(
+            help="small, medium, or the most runs that the optimizer may make; their calls are told before you agree."
+        ),
+    ] = "small",
     lm: Lm = None,
     teacher_lm: Annotated[
         str | None, typer.Option(help="Language model that makes demos.", show_default="--lm")

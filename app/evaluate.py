@@ -1,9 +1,9 @@
 """``aspectrag eval``, ``compare``: methods over a benchmark, in tables with intervals."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,24 +13,30 @@ from ..errors import AspectragError
 from ..lms import load
 from ..lms.artifacts import home
 from ..programs.program import Program
+from ..programs.rankers.pointer import PointerRanker
 from ..programs.registry import METHODS, class_of, method
+from ..programs.rich_rag import RichRag
 from .options import (
     ApiBase,
     BenchmarkName,
     Corpus,
     Encoder,
     IndexFolder,
+    Json,
     K,
     Kind,
     Limit,
     Lm,
     Profile,
     Questions,
+    Ranker,
     Role,
     Seed,
     Split,
     Uncompiled,
+    file_of,
     settings_of,
+    trained_ranker,
 )
 from .profile import stage_models
 from .progress import load_model
@@ -80,6 +86,8 @@ def evaluate(
     ] = None,
     kind: Kind = "hybrid",
     encoder: Encoder = None,
+    ranker: Ranker = None,
+    json: Json = None,
     mlflow: Mlflow = None,
 ) -> None:
     """Ask a benchmark's questions of one or more methods, and score the answers.
@@ -102,10 +110,13 @@ def evaluate(
       aspectrag eval rag --program my-compiled --benchmark demo
       aspectrag eval han -b hotpotqa --role route=small --role judge_ending=small
       aspectrag eval han -b hotpotqa --uncompiled --out runs/uncompiled
+      aspectrag eval rich -b demo --ranker my-ranker --json scores.json
       aspectrag compare runs/demo
     """
     if not methods and not program:
         raise AspectragError(f"say what is evaluated: a method ({', '.join(METHODS)}), or --program FOLDER")
+    if json:
+        file_of("--json", json)  # before the work, which may take hours
     tracker = tracker_of(mlflow)
     asked = load_questions(benchmark, split, questions, limit=limit, seed=seed, store=home() / "benchmarks")
     # Torch and the metrics take seconds to import: only who evaluates pays for them.
@@ -118,7 +129,8 @@ def evaluate(
     saved = _saved(program or [])
     classes = {name: method(name) for name in methods or []} | {name: class_of(path) for name, path in saved.items()}
     # The same of all: a method whose own answers are brief would win by that. What a method has not is for the others.
-    options = {"k": k, "answers": answers or asked.benchmark.answers}
+    trained = _ranker({name: cls for name, cls in classes.items() if name not in saved}, ranker)
+    options = {"k": k, "answers": answers or asked.benchmark.answers, "ranker": None if trained else ranker}
     configs = {
         name: cls.inspect(saved[name]).config if name in saved else cls.config_class(**settings_of(cls, options)[0])
         for name, cls in classes.items()
@@ -134,6 +146,8 @@ def evaluate(
     for name, cls in classes.items():
         given = retriever if cls.retrieves else None
         programs[name] = cls.load(saved[name], given) if name in saved else cls(configs[name], given)
+    for name in trained:
+        setattr(programs[name], "ranker", trained[name])  # noqa: B010 - programs of other methods have none
     if not uncompiled:
         use_shipped({name: each for name, each in programs.items() if name not in saved}, model, own)
     stages = dict.fromkeys(stage for each in programs.values() for stage, _ in each.named_predictors())
@@ -156,6 +170,8 @@ def evaluate(
     for each in runs:
         console(stderr=True).print(failures_view(each))
     console().print(shown(f"{folder}: " + ", ".join(each.path.name for each in runs)), style="dim")
+    if json:
+        _write(json, {"runs": [each.to_dict() for each in runs], "comparison": _compared(runs)})
     tell(tracker, lambda to: _hand_over(to, runs))
     if all(each.metrics["answered"] == 0 for each in runs):
         raise AspectragError("no question was answered: see the errors above")
@@ -173,6 +189,23 @@ def _hand_over(to: "Tracker", runs: "Sequence[Run]") -> None:
             to.run(run, [page])
 
 
+def _compared(runs: "Sequence[Run]") -> dict[str, Any] | None:
+    """Every run against the first; ``None`` where there is nothing to compare."""
+    from ..optimizers.evaluation.comparison import compare as compared
+
+    try:
+        return compared(runs).to_dict() if len(runs) > 1 else None
+    except AspectragError:  # no column is shared
+        return None
+
+
+def _write(path: Path, found: dict[str, Any]) -> None:
+    from ..optimizers.evaluation.folder import dumped, write
+
+    write(path, dumped(found, indent=2) + "\n")
+    console().print(shown(str(path)), style="dim")
+
+
 def compare(
     runs: Annotated[
         list[Path], typer.Argument(help="Run folders, or folders that hold several; the first is the base.")
@@ -181,6 +214,7 @@ def compare(
         list[str] | None, typer.Option(help="Which columns; may be repeated.", show_default="all")
     ] = None,
     by: Annotated[str | None, typer.Option(help="A category, such as type or hops: a table for each value.")] = None,
+    json: Json = None,
 ) -> None:
     """Compare runs question by question: means, paired differences with 95 % intervals, and p values.
 
@@ -192,16 +226,33 @@ def compare(
       aspectrag compare runs/demo
       aspectrag compare runs/demo/rag runs/demo/typed --metric f1 --by type
       aspectrag compare runs/before/han runs/after/han
+      aspectrag compare runs/demo --json compared.json
     """
+    if json:
+        file_of("--json", json)
     from ..optimizers.evaluation.comparison import compare as compared
     from ..optimizers.evaluation.run import runs_of
 
     found = [run for path in runs for run in runs_of(path)]
     rows = compared(found, metric or [])
-    categories = list(dict.fromkeys(row.category for row in rows if row.category != "all"))
-    if by and by not in categories:
-        raise AspectragError(f"the runs have no category {by!r} (they have: {', '.join(categories) or 'none'})")
-    console(wrap=True).print(comparison_view(found, rows, by))
+    if by and by not in rows.categories:
+        raise AspectragError(f"the runs have no category {by!r} (they have: {', '.join(rows.categories) or 'none'})")
+    console(wrap=True).print(comparison_view(rows, by))
+    if json:
+        _write(json, rows.to_dict())
+
+
+def _ranker(classes: Mapping[str, type[Program]], ranker: str | None) -> dict[str, PointerRanker]:
+    """The trained ranker of the methods that have one, where ``--ranker`` is its folder.
+
+    Raises:
+        AspectragError: No method has a ranker, or the folder holds none.
+    """
+    names = [name for name, cls in classes.items() if issubclass(cls, RichRag)]
+    if ranker and not names:
+        raise AspectragError("--ranker is for the method rich, which is not evaluated here: leave it out")
+    folder = trained_ranker(RichRag, ranker)
+    return dict.fromkeys(names, PointerRanker.load(folder)) if folder else {}
 
 
 def _saved(folders: list[Path]) -> dict[str, Path]:

@@ -70,8 +70,8 @@ def pull(
     for name in names or list(ARTIFACTS):
         console().print(f"{name}: {fetch(name)}")
         if name == "lm" and find_spec("openvino_genai"):
-            with waiting("converting it for this machine, once: about 30 seconds …"):
+            with waiting("converting it for this machine, once: some minutes at most …"):
                 converted_model()
         if name == "smollm2" and find_spec("gguf"):
-            with waiting("converting it, once: one to two minutes …"):
+            with waiting("converting it, once: some minutes at most …"):
                 converted()

@@ -11,6 +11,7 @@ import typer
 from ..errors import AspectragError
 from ..lms import roles
 from ..programs.program import Program
+from ..programs.rich_rag import RichRag
 
 Lm = Annotated[
     str | None,
@@ -67,6 +68,20 @@ IndexFolder = Annotated[Path | None, typer.Option(help="An index to answer from,
 Limit = Annotated[int | None, typer.Option(min=1, help="A random sample of so many.", show_default="all")]
 Seed = Annotated[int, typer.Option(help="Which sample --limit takes.")]
 K = Annotated[int | None, typer.Option("--k", min=1, help="Passages per query.", show_default="the method's own")]
+
+Ranker = Annotated[
+    str | None,
+    typer.Option(
+        help="For the method rich: pointer, lm, similarity, retrieval, or a folder made by 'aspectrag train-ranker'.",
+        show_default="pointer",
+    ),
+]
+Json = Annotated[Path | None, typer.Option(help="Write all of it as JSON; a file there is replaced.")]
+
+
+def trained_ranker(cls: type[Program], ranker: str | None) -> Path | None:
+    """The folder of a trained ranker, where ``--ranker`` is one and the method has a ranker."""
+    return Path(ranker) if ranker and issubclass(cls, RichRag) and Path(ranker).is_dir() else None
 
 
 def file_of(option: str, path: Path) -> Path:

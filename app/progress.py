@@ -46,5 +46,5 @@ def load_model(model: dspy.LM, *, shown: bool = True) -> None:
     """Load a language model that runs in this process, and say so: it takes its time."""
     # An engine of one model loads itself; of the models of a shared one, each says what it needs.
     if load_now := getattr(model, "load", None) or getattr(model.engine, "load", None):
-        with waiting("loading the language model (converted the first time, up to two minutes) …", shown=shown):
+        with waiting("loading the language model (converted the first time, some minutes at most) …", shown=shown):
             load_now()

@@ -10,7 +10,6 @@ import typer
 from ..data.benchmarks.loading import load as load_questions
 from ..errors import AspectragError
 from ..lms import load
-from ..lms.artifacts import home
 from ..programs.program import Program
 from ..programs.registry import METHODS, method
 from .corpora import say
@@ -107,7 +106,7 @@ def swap(
     """
     cls = method(method_name)
     models = _models(lm, api_base)
-    asked = load_questions(benchmark, split, questions, limit=limit, seed=seed, store=home() / "benchmarks")
+    asked = load_questions(benchmark, split, questions, limit=limit, seed=seed)
     # Torch and the metrics take seconds to import: only who evaluates pays for them.
     from ..optimizers.evaluation.comparison import compare
     from ..optimizers.evaluation.swapping import swap as run
@@ -136,7 +135,7 @@ def swap(
         from ..optimizers.compiling.optimizing import NothingChangedError
 
         try:
-            return compile_recipe(recipe, program, to, lm=model, data=None, roles=own, workers=workers, progress=True)
+            return compile_recipe(recipe, program, to, lm=model, roles=own, workers=workers).program
         except NothingChangedError as error:  # which is what comes out of a comparison, too
             say(f"{recipe}: {error}")
             return program

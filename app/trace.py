@@ -24,7 +24,7 @@ def show(file: File, question: Asked = None) -> None:
       aspectrag trace show trace.json
       aspectrag trace show runs/demo/han --question demo:q01
     """
-    from .views.trace import whole_view
+    from ..programs.showing.tree import whole_view
 
     console(wrap=True).print(whole_view(Trace.load(_file(file, question))))
 
@@ -69,8 +69,8 @@ def diff(
       aspectrag trace diff before.json after.json
       aspectrag trace diff runs/demo/rag runs/demo/han --question demo:q01 --html diff.html
     """
+    from ..programs.showing.difference_tree import difference_view
     from ..programs.showing.differences import difference_page
-    from .views.trace import difference_view
 
     if page:
         file_of("--html", page)

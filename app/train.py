@@ -1,16 +1,19 @@
 """``aspectrag train``: small models of your own for the stages that steer a question."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..data.benchmarks.store import fetched
 from ..errors import AspectragError
-from ..lms.artifacts import home
 from ..programs.steering import SKILLS
 from .building import folder
 from .corpora import say
 from .views.terminal import console, shown
+
+if TYPE_CHECKING:
+    from ..lms.local.card import Card
 
 app = typer.Typer(no_args_is_help=True, help="Train small models for single stages.")
 
@@ -18,6 +21,19 @@ app = typer.Typer(no_args_is_help=True, help="Train small models for single stag
 @app.callback()
 def _train() -> None:
     """Train small models for single stages."""
+
+
+def _told(card: "Card") -> str:
+    """What a skill scores on the examples that were held out."""
+    from ..optimizers.tuning.revelator import HELD_OUT
+
+    scores = card.scores[HELD_OUT]
+    if reason := scores.get("failed"):
+        return f"it could not be measured: {reason}"
+    parts = [f"{'accuracy' if scores['metric'] == 'label' else scores['metric']} {scores['score']}"]
+    parts += [f"macro-F1 {scores['macro_f1']}"] if "macro_f1" in scores else []
+    parts += [f"threshold of {field} {threshold:g}" for field, threshold in card.thresholds.items()]
+    return f"{', '.join(parts)} on {scores['n']} held-out examples"
 
 
 @app.command()
@@ -58,14 +74,16 @@ def revelator(
 
     Learnt is from the split tune of the benchmarks that the recipes of these
     stages name; nothing that shares a question or an article with the split
-    dev of these or of any benchmark in the folder. Stopped, the same command
-    goes on where it was. The skills are used by --profile OUT, a single one by
+    dev of these or of any benchmark in the folder. A tenth is held out: by it the
+    best weights are chosen, and its scores are told and kept in card.json.
+    Stopped, the same command goes on where it was. The skills are used by --profile OUT, a single one by
     --role route=local/OUT/router.
 
     Examples:
       aspectrag train revelator --skills router --out runs/revelator
       aspectrag ask "Who wrote it, and when?" -m han --profile runs/revelator
     """  # noqa: D301
+    from ..lms.local.card import read_card
     from ..optimizers.tuning.lora import LoraSettings
     from ..optimizers.tuning.revelator import train_revelator
     from ..optimizers.tuning.skills import stage_of
@@ -78,9 +96,10 @@ def revelator(
     def told(skill: str, where: Path) -> None:
         _, stage = stage_of(skill)
         console().print(shown(f"{skill}: {where} (--role {stage}=local/{where})"))
+        console().print(shown(f"  {_told(read_card(where))}"))
 
     say("reading what is to be learnt …")
     train_revelator(
-        data or home() / "benchmarks", out, skills=skills or tuple(SKILLS), base=base, most=most, epochs=epochs,
+        data or fetched(), out, skills=skills or tuple(SKILLS), base=base, most=most, epochs=epochs,
         minutes=minutes, settings=settings, told=told,
     )  # fmt: skip

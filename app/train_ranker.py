@@ -45,9 +45,12 @@ def train_ranker(
     samples: Annotated[int, typer.Option(min=1, help="For dpo: lists sampled per question.")] = 8,
     explored: Annotated[bool, typer.Option("--explored", help="Let the model explore the aspects, as in use.")] = False,
     k: Annotated[int, typer.Option("--k", min=2, help="Length of the lists.")] = 10,
-    epochs: Annotated[int | None, typer.Option(min=1, show_default="60 for sft, 10 for dpo")] = None,
+    epochs: Annotated[int | None, typer.Option(min=1, show_default="60 for sft, 10 for dpo or --tune-encoder")] = None,
     patience: Annotated[
-        int | None, typer.Option(min=1, help="Epochs to wait for a better one.", show_default="12 and 4")
+        int | None,
+        typer.Option(
+            min=1, help="Epochs to wait for a better one.", show_default="12 for sft, 4 for dpo, 3 for --tune-encoder"
+        ),
     ] = None,
     tune_encoder: Annotated[
         float | None,

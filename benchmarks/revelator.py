@@ -31,10 +31,10 @@ from aspectrag.data.index.retriever import NoPassages
 from aspectrag.lms import load
 from aspectrag.lms.local.card import read_card, write_card
 from aspectrag.optimizers.compiling.materials import materials, metric_of
-from aspectrag.optimizers.compiling.measuring import measure
 from aspectrag.optimizers.compiling.recipes import recipe
 from aspectrag.optimizers.compiling.students import Meter, StageStudent
 from aspectrag.optimizers.metrics.stages import label_of
+from aspectrag.optimizers.tuning.measuring import scored as measured_skill
 from aspectrag.optimizers.tuning.skills import SKILLS, predictor_of, stage_of
 from aspectrag.programs.compiled import ROOT
 from aspectrag.programs.registry import method
@@ -45,7 +45,6 @@ REPORTS = RESULTS / "revelator"
 # Examples to measure on, beside the whole dev file of the classifier.
 MEASURED = {"classifier": 400, "router": 520, "relevance": 600, "ending": 600, "decomposer": 195, "refiner": 300}
 OWN = Path(__file__).parents[1] / "data" / "demo" / "examples"
-WORKERS = 8
 
 
 def train(args: argparse.Namespace) -> None:
@@ -80,12 +79,8 @@ def trained(skill: str, args: argparse.Namespace) -> dict[str, Any]:
 
 def scored(skill: str, lm: dspy.LM, examples: list[dspy.Example], metric: Any) -> dict[str, Any]:
     """What the skill scores on examples, asked as its method asks it."""
-    name, stage = stage_of(skill)
-    meter = Meter()
-    student = StageStudent(method(name)(None, NoPassages()), [stage], meter)
     started = time.perf_counter()
-    with dspy.context(lm=lm):
-        found = measure(student, examples, metric, meter, WORKERS, skill, progress=True)
+    found = measured_skill(skill, lm, examples, metric)
     seconds = time.perf_counter() - started
     kept: dict[str, Any] = {
         "n": len(examples), "score": mean_interval(list(found.scores)), "unreadable": found.unreadable,

@@ -29,7 +29,7 @@ def fingerprint(contents: str) -> bytes:
 
 
 class Register:
-    """Remembers ids and digests of texts (about 200 bytes a passage) and judges each passage against them.
+    """Remembers ids and digests of texts and judges each passage against them.
 
     Example:
         >>> register = Register()

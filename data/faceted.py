@@ -24,6 +24,10 @@ def load_faceted(paths: Sequence[str | Path], limit: int | None = None) -> list[
 
     Raises:
         AspectragError: A file cannot be read, a line is no such record, or no record has a sub-answer.
+
+    Example:
+        >>> load_faceted(["faceted.jsonl"])[0].question  # doctest: +SKIP
+        'Is coal cheap, and is it clean?'
     """
     examples: list[dspy.Example] = []
     for path in map(Path, paths):

@@ -1,7 +1,8 @@
 """Language-model backends: the embedded one, and model strings for every other."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ..lazy import lazy
 
 if TYPE_CHECKING:
     from .artifacts import fetch
@@ -41,9 +42,5 @@ __all__ = [
     "scripted_lm",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    # Lazy, because a program that only names a model must not pay for the runtimes of all the others.
-    if name in _HOMES:
-        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# Lazy, because a program that only names a model must not pay for the runtimes of all the others.
+__getattr__, __dir__ = lazy(__name__, _HOMES)

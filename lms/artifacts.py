@@ -39,6 +39,10 @@ def fetch(name: str, *, source: str | Path | None = None, progress: bool = True)
 
     Raises:
         AspectragError: Nothing has it, its bytes are not the expected ones, or the disk is full.
+
+    Example:
+        >>> fetch("encoder")  # doctest: +SKIP
+        PosixPath('...')
     """
     if name not in ARTIFACTS:
         raise AspectragError(f"no artifact is called {name!r}; there are {', '.join(ARTIFACTS)}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import dspy
 
 from ..errors import AspectragError, nearest
+from .named import NamedLM
 from .options import OPTION_NAMES, LmOptions, changed
 from .patient import PatientLM
 from .profiles import Profiles, read_profiles
@@ -45,6 +46,10 @@ def load(spec: str | None = None, **options: Any) -> dspy.LM:
 
     Raises:
         AspectragError: There is no such model or option, or what it needs is missing.
+
+    Example:
+        >>> load("openai/gpt-4o-mini", temperature=0.5).kwargs["temperature"]
+        0.5
     """
     return build(resolve(spec, **options))
 
@@ -54,6 +59,10 @@ def resolve(spec: str | None = None, **options: Any) -> LmOptions:
 
     Raises:
         AspectragError: There is no such model or option.
+
+    Example:
+        >>> resolve("openai/gpt-4o-mini", max_tokens=99).max_tokens
+        99
     """
     profiles = read_profiles()
     explicit = {name: value for name, value in options.items() if value is not None}
@@ -73,18 +82,29 @@ def roles(given: Mapping[str, str] | None = None, default: Mapping[str, str] | N
 
     Raises:
         AspectragError: The profile file is wrong, there is no such model, or what it needs is missing.
+
+    Example:
+        >>> own = roles({"classify": "openai/gpt-4o-mini"})
+        >>> own["classify"].model
+        'openai/gpt-4o-mini'
     """
     profiles = read_profiles()
     named = {**(default or {}), **profiles.roles, **(given or {})}
     return {stage: build(_named(name, profiles)) for stage, name in named.items()}
 
 
-def build(options: LmOptions) -> dspy.LM:
+def build(options: LmOptions) -> NamedLM:
     """The language model these options describe.
 
     Raises:
         AspectragError: What it needs is missing.
     """
+    lm = _built(options)
+    # The string of a local model holds its hash: what is saved of it must be true of the weights that are loaded.
+    return lm.made_of(replace(options, model=lm.model) if lm.model.startswith("local/") else options)
+
+
+def _built(options: LmOptions) -> NamedLM:
     if options.model == "embedded":
         return _embedded(options)
     provider = options.model.partition("/")[0]
@@ -100,12 +120,12 @@ def build(options: LmOptions) -> dspy.LM:
     return _lm(options, options.model, context=_known_window(options.model), **_key(options))
 
 
-def _embedded(options: LmOptions) -> dspy.LM:
+def _embedded(options: LmOptions) -> NamedLM:
     from .embedded import AsyncEmbeddedEngine, EmbeddedOptions, model_string, shared
 
     settings = _embedded_options(EmbeddedOptions(), options)
     engine = shared(settings)
-    lm = dspy.LM(
+    lm = NamedLM(
         model_string(),
         engine=engine,
         async_engine=AsyncEmbeddedEngine(engine),
@@ -123,7 +143,7 @@ def _embedded_options(settings: "EmbeddedOptions", options: LmOptions) -> "Embed
     return replace(settings, context_window=window, timeout=options.timeout, **options.extra)
 
 
-def _local(options: LmOptions) -> dspy.LM:
+def _local(options: LmOptions) -> NamedLM:
     from .local.engine import LocalOptions
     from .local.lm import local_lm
 
@@ -145,7 +165,7 @@ def _known(extra: Mapping[str, Any], allowed: Sequence[str], who: str) -> None:
             raise AspectragError(f"{who} no option {name!r}{nearest(name, allowed)}")
 
 
-def _ollama(options: LmOptions) -> dspy.LM:
+def _ollama(options: LmOptions) -> NamedLM:
     # Ollama cuts what exceeds its own small default without a word: say the size, and tell it to the callers.
     num_ctx = options.num_ctx or options.context_window or _OLLAMA_NUM_CTX
     base = options.api_base or os.environ.get("OLLAMA_API_BASE") or "http://localhost:11434"
@@ -153,7 +173,7 @@ def _ollama(options: LmOptions) -> dspy.LM:
     return _with_window(lm, min(num_ctx, options.context_window or num_ctx))
 
 
-def _server(options: LmOptions) -> dspy.LM:
+def _server(options: LmOptions) -> NamedLM:
     assert options.api_base is not None
     provider, _, model = options.model.partition("/")
     schema = options.json_schema if options.json_schema is not None else provider in _SCHEMA_SERVERS
@@ -162,7 +182,7 @@ def _server(options: LmOptions) -> dspy.LM:
     return _lm(options, f"{name}/{model}", context=None)
 
 
-def _lm(options: LmOptions, model: str, context: int | None = None, **arguments: Any) -> dspy.LM:
+def _lm(options: LmOptions, model: str, context: int | None = None, **arguments: Any) -> NamedLM:
     temperature, max_tokens = options.temperature, options.max_tokens
     if _reasons(model):
         temperature = temperature or None  # they refuse every temperature but 1
@@ -180,7 +200,7 @@ def _lm(options: LmOptions, model: str, context: int | None = None, **arguments:
     return _with_window(lm, options.context_window or context)
 
 
-def _with_window(lm: dspy.LM, tokens: int | None) -> dspy.LM:
+def _with_window(lm: NamedLM, tokens: int | None) -> NamedLM:
     lm.context_window = tokens  # pyright: ignore[reportAttributeAccessIssue]
     return lm
 

@@ -1,6 +1,6 @@
 """Turns the GGUF file of the embedded model into the folder OpenVINO loads, in a process of its own.
 
-Conversion takes 20 seconds and gigabytes of memory, loading the converted folder two seconds: so it is done once and
+Conversion takes minutes and gigabytes of memory, loading the converted folder seconds: so it is done once and
 kept in the cache. Run by path (``python -P conversion.py WEIGHTS FOLDER``), it imports nothing of the package.
 """
 

@@ -22,7 +22,7 @@ MODEL_NAME = "qwen2.5-coder-1.5b-instruct-q4_k_m@cc324af0"
 
 
 def converted_model() -> Path:
-    """The folder of the converted model, made when it is not there yet (about 30 seconds, 1.3 GB of disk).
+    """The folder of the converted model, made when it is not there yet (some minutes at most, 1.3 GB of disk).
 
     Raises:
         AspectragError: The weights cannot be had, or converting them failed.
@@ -61,7 +61,7 @@ def _folder() -> Path:
 
 
 def _convert(weights: Path, folder: Path) -> None:
-    logger.warning("converting the embedded language model, once: about 30 seconds")
+    logger.warning("converting the embedded language model, once: some minutes at most")
     partial = Path(tempfile.mkdtemp(prefix=".converting-", dir=folder.parent))
     try:
         script = str(Path(__file__).with_name("conversion.py"))

@@ -55,7 +55,12 @@ class _SkyColour(dspy.Signature):
 
 
 def check(lm: dspy.LM) -> CheckResult:
-    """Ask one tiny typed question, past the cache and without retries."""
+    """Ask one tiny typed question, past the cache and without retries.
+
+    Example:
+        >>> check(dspy.LM("ollama_chat/qwen3:4b")).ok  # doctest: +SKIP
+        True
+    """
     probe = lm.copy(cache=False, num_retries=0)
     if isinstance(probe, PatientLM):
         probe.patience = 0
@@ -77,7 +82,12 @@ def check(lm: dspy.LM) -> CheckResult:
 
 
 def explain(error: BaseException) -> str:
-    """One line about a failed call: what is wrong and what to do. It never holds a key."""
+    """One line about a failed call: what is wrong and what to do. It never holds a key.
+
+    Example:
+        >>> explain(ValueError("no such thing")) != ""
+        True
+    """
     problem = diagnose(error)
     return f"{problem.message}: {problem.remedy}" if problem.remedy else problem.message
 

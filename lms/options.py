@@ -31,6 +31,10 @@ class LmOptions:
         json_schema: Whether the server holds its answers to a JSON schema; None is yes where that is known.
         extra: Further arguments of ``dspy.LM``; for the embedded model ``cache_gib``, ``max_batch``, ``step_tokens``;
             for local ones ``max_batch``, ``device``.
+
+    Example:
+        >>> LmOptions("openai/gpt-4o-mini", max_tokens=99).max_tokens
+        99
     """
 
     model: str = "embedded"

@@ -7,11 +7,13 @@ from typing import Any
 import dspy
 from dspy.utils.exceptions import LMTimeoutError, is_retryable_lm_error
 
+from .named import NamedLM
+
 # A server may ask for a day of patience; that is an answer, not a pause.
 LONGEST_WAIT = 60.0
 
 
-class PatientLM(dspy.LM):
+class PatientLM(NamedLM):
     """A ``dspy.LM`` that repeats calls which failed for a passing reason, each repetition a call of its own in traces.
 
     DSPy's own retries wait as long as a server says, out of sight. Here a wait of more than a minute is a failure, and

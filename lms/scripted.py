@@ -60,6 +60,11 @@ class ScriptedEngine:
 
     Attributes:
         calls: Every call so far, in order of arrival.
+
+    Example:
+        >>> engine = ScriptedEngine(lambda call: {"answer": "Rome." if "Italy" in call.prompt else "I do not know."})
+        >>> engine.calls
+        []
     """
 
     supports_response_schema = False
@@ -195,6 +200,14 @@ def scripted_lm(reply: Reply, latency: float = 0.0, name: str | None = None, **o
 
     Returns:
         The model; its engine, with the recorded calls, is ``lm.engine``.
+
+    Example:
+        >>> lm = scripted_lm({"answer": "Rome."})
+        >>> with dspy.context(lm=lm):
+        ...     dspy.Predict("question -> answer")(question="What is the capital of Italy?").answer
+        'Rome.'
+        >>> lm.engine.calls[0].inputs
+        {'question': 'What is the capital of Italy?'}
     """
     engine = ScriptedEngine(reply, latency)
     options = {"temperature": 0.0, "max_tokens": 4096, "num_retries": 0, **options}

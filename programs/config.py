@@ -16,6 +16,10 @@ class Config:
 
     Raises:
         AspectragError: A number is below 1, or a value is none of those its type allows.
+
+    Example:
+        >>> Config(k=3)
+        Config(k=3, max_attempts=3)
     """
 
     k: int = 5
@@ -33,6 +37,10 @@ class AnswerConfig(Config):
     Attributes:
         answers: ``full`` for someone who reads them, ``brief`` (a name, a date, yes or no) for metrics that compare
             them with such, as the published systems do.
+
+    Example:
+        >>> AnswerConfig(answers="brief").answers
+        'brief'
     """
 
     answers: Literal["full", "brief"] = "full"

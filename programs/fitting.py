@@ -1,6 +1,6 @@
 """Whether a saved program fits one that is there: all of it, to be loaded, or single stages, to be adopted."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,17 @@ def identity_of(program: dspy.Module) -> dict[str, Any]:
     return {"format": FORMAT_VERSION, "class": type(program).__name__, "predictors": predictors}
 
 
-def load_prompts(program: dspy.Module, folder: Path) -> None:
+def load_prompts(program: dspy.Module, folder: Path, load_lm: Callable[[dict[str, Any]], dspy.BaseLM]) -> None:
     """Give a program the state of a saved one, whose predictors it has.
 
+    Args:
+        program: It.
+        folder: What :meth:`.program.Program.save` wrote.
+        load_lm: Makes a language model out of what was saved of it.
+
     Raises:
-        AspectragError: Class, format, predictors or fields differ, or the folder is damaged; says which.
+        AspectragError: Class, format, predictors or fields differ, a language model cannot be had, or the folder is
+            damaged; says which.
     """
     saved, state, ours = read_manifest(folder), read(folder, "state"), identity_of(program)
     with damage_named(folder):
@@ -36,7 +42,10 @@ def load_prompts(program: dspy.Module, folder: Path) -> None:
                     f"this program has {ours['predictors'].get(name)}: compile it again"
                 )
             _check(state[name], theirs[name])
-        program.load_state(state)
+        lms = {name: load_lm(part["lm"]) for name, part in state.items() if part["lm"]}
+        program.load_state({name: {**part, "lm": None} for name, part in state.items()})
+        for name, predictor in program.named_predictors():
+            predictor.lm = lms.get(name)
 
 
 def adoptable(program: dspy.Module, folder: Path, stages: Sequence[str] | None = None) -> dict[str, Any]:

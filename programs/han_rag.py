@@ -3,12 +3,10 @@
 Source: HANRAG (arXiv 2509.09713), section 3, algorithms 1 and 2. The chains, with ANRAG (:mod:`.blocks.anrag`) as their
 link:
 
-=============== =====================================================================================================
-straightforward answer
-single-step     ANRAG
-compound        decompose -> ANRAG for all parts side by side -> combine
-complex         until the ending judge is content: refine to the next seed question -> ANRAG with it; then combine
-=============== =====================================================================================================
+- straightforward: answer
+- single-step: ANRAG
+- compound: decompose -> ANRAG for all parts side by side -> combine
+- complex: until the ending judge is content: refine to the next seed question -> ANRAG with it; then combine
 
 The printed algorithm 2 never asks for the ending again inside its loop, and lets the judging model answer the hops;
 here the loop ends, and ANRAG answers, as the text of the paper says.
@@ -46,6 +44,10 @@ class HanRagConfig(AnragConfig):
         decomposer: Without it a compound question is looked up as it stands.
         refiner: Without it each hop looks up the question followed by the answers found so far.
         ending: Without it all ``max_steps`` hops are made.
+
+    Example:
+        >>> HanRagConfig(relevance=False).relevance
+        False
     """
 
     max_parts: int = 5
@@ -60,6 +62,18 @@ class HanRag(Program):
     """HANRAG over any retriever.
 
     The result's ``route`` is the question's complexity. A question whose route cannot be told takes the single step.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> from aspectrag import lms
+        >>> from aspectrag.data import Passage
+        >>> from aspectrag.data.index import build
+        >>> lm = lms.scripted_lm({"route": "straightforward", "answer": "It is."})
+        >>> with TemporaryDirectory() as folder, dspy.context(lm=lm):
+        ...     index = build([Passage("1", "Coal", "Coal is cheap.")], f"{folder}/index", "bm25")
+        ...     found = HanRag(None, index)(question="Is coal cheap?")
+        >>> found.route, found.answer
+        ('straightforward', 'It is.')
     """
 
     config_class: ClassVar[type[Config]] = HanRagConfig

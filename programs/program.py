@@ -20,6 +20,7 @@ from .blocks.merging import merged
 from .blocks.stage import call_stage
 from .config import Config
 from .fitting import adoptable, identity_of, load_prompts
+from .models import UnloadedLM, check_lms, load_lm
 from .saved import read, read_manifest, tuned_stages, tuning_of, write
 from .trace import Trace, plain, record, verbatim
 
@@ -36,6 +37,14 @@ class Result(dspy.Prediction):
     answer's citations point into this list), ``citations``, ``steps`` (retrieval-generation cycles: sub-questions that
     are answered side by side are one, hops are counted one by one; HANRAG, arXiv 2509.09713, section 4),
     ``stopped_by`` (what ended a loop of hops; ``None`` where there is none), ``fallbacks``.
+
+    Example:
+        >>> from aspectrag import lms
+        >>> from aspectrag.programs import Direct
+        >>> with dspy.context(lm=lms.scripted_lm({"answer": "Rome."})):
+        ...     found = Direct()(question="What is the capital of Italy?")
+        >>> found.answer, found.fallbacks, found.usage["lm_calls"], len(found.trace.steps)
+        ('Rome.', [], 1, 1)
     """
 
     _trace: Trace
@@ -67,7 +76,12 @@ def result(
     steps: int,
     stopped_by: Stop | None = None,
 ) -> Result:
-    """Put a result together, with the citations of the answer and the fallbacks of the call that is running."""
+    """Put a result together, with the citations of the answer and the fallbacks of the call that is running.
+
+    Example:
+        >>> result("Rome.", route="direct", steps=0).answer
+        'Rome.'
+    """
     return Result(
         answer=answer,
         route=route,
@@ -86,6 +100,9 @@ class Program(dspy.Module):
     Subclasses set ``config_class``, make their predictors in ``__init__`` and nothing else there, and write
     ``forward``. Language models come from ``dspy.context(lm=...)``, or per stage from ``dspy.context(roles=...)``.
 
+    A call that fails, or is interrupted, loses none of its steps: the error, of whatever type, has them as its
+    attribute ``trace``.
+
     Args:
         config: Frozen, saved beside the state; ``None`` for the defaults.
         retriever: Where passages come from; ``None`` for a program that retrieves nothing.
@@ -93,6 +110,12 @@ class Program(dspy.Module):
     Attributes:
         tuning: What is known of what was tuned and loaded, or adopted: ``stages``, by their names, and ``ranker`` where
             one was trained.
+
+    Example:
+        >>> try:  # doctest: +SKIP
+        ...     program(question="Why do corals turn white?")
+        ... except dspy.LMError as error:
+        ...     error.trace.save("failed.json")
     """
 
     config_class: ClassVar[type[Config]] = Config
@@ -183,12 +206,16 @@ class Program(dspy.Module):
             meta: What produced the program (language model, optimizer, metric, scores, data hash); kept in the
                 manifest.
             kwargs: As ``args``.
+
+        Raises:
+            AspectragError: A stage has a language model that could not be made again.
         """
         folder = Path(path)
         told = self._unsecret()
         if folder.suffix == ".json" or kwargs.get("save_program"):
             dspy.Module.save(told, path, *args, **kwargs)
             return
+        check_lms(self)
         folder.mkdir(parents=True, exist_ok=True)
         write(folder / "config.json", verbatim(dataclasses.asdict(self.config)))
         # A language model set on a predictor may carry keys: what is written of it has none.
@@ -210,30 +237,33 @@ class Program(dspy.Module):
     def load(  # pyright: ignore[reportIncompatibleMethodOverride] - a state without its class cannot be checked
         cls, path: str | Path, retriever: Retriever | None = None
     ) -> Self:
-        """Read a program that :meth:`save` wrote.
+        """Read a program that :meth:`save` wrote, with the language models that were set on its stages.
 
         Raises:
-            AspectragError: The folder is none, is of another class, or its predictors or fields differ; says which.
+            AspectragError: The folder is none, is of another class, or its predictors or fields differ; or a stage's
+                language model cannot be had; says which.
         """
-        return cls._loaded(Path(path), retriever)
+        return cls._loaded(Path(path), retriever, load_lm)
 
     @classmethod
     def inspect(cls, path: str | Path) -> Self:
         """Read a saved program to look at it, not to ask it: it finds no passages, and a trained ranker is left out.
 
+        Of language models that were set on its stages there are the names.
+
         Raises:
             AspectragError: As for :meth:`load`.
         """
-        return cls._loaded(Path(path), NoPassages())
+        return cls._loaded(Path(path), NoPassages(), UnloadedLM)
 
     @classmethod
-    def _loaded(cls, folder: Path, retriever: Retriever | None) -> Self:
+    def _loaded(cls, folder: Path, retriever: Retriever | None, lm: Callable[[dict[str, Any]], dspy.BaseLM]) -> Self:
         saved, config = read_manifest(folder), read(folder, "config")
         try:
             program = cls(cls.config_class(**config), retriever)
         except TypeError as exc:
             raise AspectragError(f"{folder}: its config does not fit {cls.__name__} ({exc})") from None
-        load_prompts(program, folder)
+        load_prompts(program, folder, lm)
         program.tuning = tuning_of(saved)
         return program
 

@@ -33,6 +33,10 @@ def method(name: str) -> type[Program]:
 
     Raises:
         AspectragError: There is none; names the nearest.
+
+    Example:
+        >>> method("typed").__name__
+        'TypedRag'
     """
     if name in METHODS:
         return METHODS[name]

@@ -53,6 +53,10 @@ class RichRagConfig(Config):
             question) or ``retrieval`` (the order of the pool).
         window: Passages that ``lm`` is shown at once.
         show_aspects: Whether the writer is told the aspects.
+
+    Example:
+        >>> RichRagConfig(ranker="similarity").ranker
+        'similarity'
     """
 
     k: int = 10
@@ -81,6 +85,18 @@ class RichRag(Program):
         config: Its settings.
         retriever: Where passages come from.
         ranker: Takes the place of the configured one: a trained one, an oracle, one of your own.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> from aspectrag import lms
+        >>> from aspectrag.data import Passage
+        >>> from aspectrag.data.index import build
+        >>> lm = lms.scripted_lm({"aspects": ["cost"], "sentences": [{"sentence": "It is.", "passages": [1]}]})
+        >>> with TemporaryDirectory() as folder, dspy.context(lm=lm):
+        ...     index = build([Passage("1", "Coal", "Coal is cheap.")], f"{folder}/index", "bm25")
+        ...     found = RichRag(RichRagConfig(ranker="retrieval", min_aspects=1), index)(question="Is coal cheap?")
+        >>> found.route, found.answer
+        ('rich', 'It is. [1]')
     """
 
     config_class: ClassVar[type[Config]] = RichRagConfig

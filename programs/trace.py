@@ -1,8 +1,8 @@
 """The trace: every step of a program call, as a tree, complete under threads and on exceptions.
 
 A :class:`Recorder` listens to DSPy's callbacks for modules and language-model calls; the blocks add what DSPy does not
-know of: retrievals, branches that run side by side, and fallbacks. Whoever wants the trace of a call that may fail
-records it himself:
+know of: retrievals, branches that run side by side, and fallbacks. The error that ends a call carries its trace, as
+``error.trace``. Several calls are recorded together by:
 
     >>> with record() as trace:
     ...     pass
@@ -17,7 +17,7 @@ import math
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,8 @@ from ..errors import AspectragError, is_secret_name, masked, secrets, without
 from ..texts import encodable
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from .showing.difference import Difference
 
 
@@ -92,7 +94,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The steps of one recording, outermost first."""
+    """The steps of one recording, outermost first.
+
+    Example:
+        >>> with record() as trace, step("retrieval", "retrieve", {"k": 1}):
+        ...     pass
+        >>> [each.name for each in trace.steps], Trace.from_dict(trace.to_dict()) == trace
+        (['retrieve'], True)
+    """
 
     steps: list[Step] = field(default_factory=list)
 
@@ -135,7 +144,12 @@ class Trace:
         return cls([Step.from_dict(step) for step in record["steps"]])
 
     def save(self, path: str | Path) -> None:
-        """Write the trace as JSON."""
+        """Write the trace: as a page that stands alone where the path ends in ``.html``, else as JSON."""
+        if Path(path).suffix.lower() == ".html":
+            from .showing.traces import trace_page
+
+            Path(path).write_text(trace_page(self, Path(path).name), encoding="utf-8")
+            return
         text = ujson.dumps(self.to_dict(), ensure_ascii=False, escape_forward_slashes=False, indent=1)
         Path(path).write_text(text + "\n", encoding="utf-8")
 
@@ -180,6 +194,21 @@ class Trace:
         from .showing.traces import trace_html
 
         return trace_html(self)
+
+    def __rich__(self) -> "RenderableType":
+        """How a console of rich shows it: question and answer, then the tree of steps."""
+        from .showing.tree import whole_view
+
+        return whole_view(self)
+
+    def __repr__(self) -> str:
+        """One line: what was called, and what it took."""
+        from .showing.lines import clip
+
+        called, usage = clip(", ".join(step.name for step in self.steps)) or "nothing", self.usage
+        tokens, seconds = "{prompt_tokens} + {completion_tokens}".format(**usage), sum(s.seconds for s in self.steps)
+        steps = sum(1 for _ in self.walk())
+        return f"Trace({called}: {steps} steps, {usage['lm_calls']} calls, {tokens} tokens, {seconds:.1f} s)"
 
 
 class Recorder(BaseCallback, UsageTracker):
@@ -233,7 +262,11 @@ class Recorder(BaseCallback, UsageTracker):
         self.add(step, call_id)
 
     def on_module_end(self, call_id: str, outputs: Any, exception: BaseException | None = None) -> None:  # noqa: D102
-        self.close(call_id, outputs, exception)
+        step = self.close(call_id, outputs, exception)
+        if step and exception is not None:
+            # Each module on the way out puts its own in place of the one inside; a few errors cannot be written on.
+            with suppress(AttributeError, TypeError):
+                exception.trace = Trace([step])  # pyright: ignore[reportAttributeAccessIssue]
 
     def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: D102
         self.add(Step("lm", instance.model, {k: v for k, v in inputs.items() if v}, cached=True), call_id)

@@ -2,13 +2,11 @@
 
 Source: Typed-RAG (arXiv 2503.15879), section 3. The paths per type:
 
-===================================== ============================================================================
-FACTOID, EVIDENCE-BASED, NOT-A-QUESTION retrieve, answer (plain RAG)
-COMPARISON                            keywords -> retrieve each -> rerank by the question -> answer with the keywords
-EXPERIENCE                            keywords -> retrieve -> rerank by the keywords -> answer
-REASON, INSTRUCTION                   2-5 sub-questions -> retrieve and answer each -> aggregate
-DEBATE                                topic, 2-5 perspectives -> retrieve and answer each -> mediate
-===================================== ============================================================================
+- FACTOID, EVIDENCE-BASED, NOT-A-QUESTIO: N retrieve, answer (plain RAG)
+- COMPARISON: keywords -> retrieve each -> rerank by the question -> answer with the keywords
+- EXPERIENCE: keywords -> retrieve -> rerank by the keywords -> answer
+- REASON, INSTRUCTION: 2-5 sub-questions -> retrieve and answer each -> aggregate
+- DEBATE: topic, 2-5 perspectives -> retrieve and answer each -> mediate
 """
 
 from collections.abc import Callable, Sequence
@@ -56,6 +54,10 @@ class TypedRagConfig(Config):
         experience_query: What the passages of an EXPERIENCE question are searched with.
         experience_pool: How many passages are found for an EXPERIENCE question before the best ``k`` are chosen by
             its keywords; with ``k`` reranking only reorders them.
+
+    Example:
+        >>> TypedRagConfig(max_parts=3).max_parts
+        3
     """
 
     min_parts: int = 2
@@ -74,6 +76,18 @@ class TypedRag(Program):
 
     The result's ``route`` is the question's type. A stage whose output stays useless after ``max_attempts`` falls back
     to plain RAG on the original question, named in ``fallbacks``.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> from aspectrag import lms
+        >>> from aspectrag.data import Passage
+        >>> from aspectrag.data.index import build
+        >>> lm = lms.scripted_lm({"type": "FACTOID", "answer": "It is [1].", "citations": [1]})
+        >>> with TemporaryDirectory() as folder, dspy.context(lm=lm):
+        ...     index = build([Passage("1", "Coal", "Coal is cheap.")], f"{folder}/index", "bm25")
+        ...     found = TypedRag(None, index)(question="Is coal cheap?")
+        >>> found.route, found.answer
+        ('FACTOID', 'It is [1].')
     """
 
     config_class: ClassVar[type[Config]] = TypedRagConfig

@@ -9,7 +9,10 @@ import aspectrag
 import pytest
 from aspectrag import lms
 from aspectrag.app import cli
+from aspectrag.data import Passage, index
+from aspectrag.data.index import build
 from aspectrag.lms import scripted_lm
+from aspectrag.programs import Rag
 from fakes import by_fields
 from mlflow_stores import missing, store
 from sybil import Sybil
@@ -40,6 +43,34 @@ def test_examples_run_one_after_another(page, tmp_path, monkeypatch):
     with store(tmp_path):
         for example in examples:
             example.evaluate()
+
+
+# Blocks of the README that cannot run here, by a word of theirs.
+NOT_HERE = {
+    'connect("http': "a server of MLflow",
+    "compile_recipe": "benchmarks that were fetched",
+    "LabeledFinetune": "the weights of a small model",
+    "adapters(": "adapters that were trained",
+}
+
+
+def test_examples_of_the_readme_run(tmp_path, monkeypatch):
+    """What they speak of without making it is given; of blocks that cannot run here only the imports do."""
+    monkeypatch.chdir(tmp_path)
+    lm = scripted_lm(by_fields())
+    built = build([Passage("1", "Coal", "Coal is cheap.")], "my-index", "bm25")
+    monkeypatch.setattr(lms, "load", lambda name: lm, raising=False)
+    monkeypatch.setattr(lms, "fetch", lambda name: name, raising=False)
+    monkeypatch.setattr(index, "open_index", lambda folder, encoder: built)
+    names = {"index": built, "lm": lm, "other": Rag(None, built)}
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    run = [block for block in blocks if not any(word in block for word in NOT_HERE)]
+    assert len(blocks) - len(run) == len(NOT_HERE)
+    for block in blocks:
+        lines = block if block in run else "\n".join(re.findall(r"^(?:from|import) .+", block, re.MULTILINE))
+        exec(lines, names)
+    assert names["result"].answer
+    assert [run.name for run in names["runs"]]
 
 
 def commands(page):
@@ -78,3 +109,4 @@ def test_they_make_a_site_that_loads_nothing_from_elsewhere(tmp_path):
             r"""<(?:script|img|iframe)[^>]+src="(https?:[^"]+)|<link[^>]+stylesheet[^>]+href="(https?:[^"]+)""", text
         )
         assert loaded == [], page
+        assert re.findall(r":(?:attr|class|data|func|math|meth|mod):|\.\. math|={9}", text) == [], page

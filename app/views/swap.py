@@ -11,7 +11,8 @@ from ...optimizers.evaluation.comparison import Row
 from ...optimizers.evaluation.run import ALL, Run
 from ...optimizers.evaluation.statistics import Mean
 from ...optimizers.evaluation.swapping import SPENT, Swapped
-from .tables import cell, p_value, signed
+from ...optimizers.evaluation.tables import cell
+from .tables import p_value, signed
 from .terminal import shown
 
 _COLUMNS = {

@@ -6,6 +6,8 @@ from typing import Any, cast
 from ...errors import AspectragError
 from .benchmark import Benchmark
 from .files import Placed
+from .releases import NoSplitError
+from .store import fetched
 
 _LINE = 160
 
@@ -19,10 +21,19 @@ def address(benchmark: Benchmark, split: str) -> str:
     hub = benchmark.hub
     if hub is None:
         where = f": get it from {benchmark.origin}" if benchmark.origin else ""
-        raise AspectragError(f"{benchmark.name} is no data set of the hub{where}, and give its files with --questions")
+        raise AspectragError(f"{benchmark.name} is no data set of the hub{where}; {_placed(benchmark)}")
     if split not in hub.splits:
-        raise AspectragError(f"{benchmark.name} has no split {split}, only {', '.join(hub.splits)}")
+        raise NoSplitError(f"{benchmark.name} has no split {split}, only {', '.join(hub.splits)}")
     return f"{hub.path}{f' ({hub.config})' if hub.config else ''}, split {hub.splits[split]}"
+
+
+def _placed(benchmark: Benchmark) -> str:
+    """Where files of a benchmark are looked for, whatever asks for it."""
+    return (
+        f"put the files, as published or in the form of 'aspectrag data fetch', into {fetched() / benchmark.name}, or "
+        f"into a folder {benchmark.name} of the one that --data names; 'aspectrag data show {benchmark.name}' tells "
+        "whether they read"
+    )
 
 
 def from_hub(benchmark: Benchmark, split: str) -> Iterator[Placed]:
@@ -40,8 +51,8 @@ def from_hub(benchmark: Benchmark, split: str) -> Iterator[Placed]:
     except Exception as error:  # whatever the network, the cache or the hub have to say
         reason = " ".join(str(error).split())[:_LINE] or type(error).__name__
         raise AspectragError(
-            f"{benchmark.name} could not be had from the hub ({there}: {reason}). Without a network, give "
-            f"--questions FILE with a copy, or run 'aspectrag data fetch {benchmark.name}' on a machine that has one"
+            f"{benchmark.name} could not be had from the hub ({there}: {reason}). Without a network, run 'aspectrag "
+            f"data fetch {benchmark.name} --out {benchmark.name}' on a machine that has one; {_placed(benchmark)}"
         ) from None
     for number, row in enumerate(rows, 1):
         yield f"{there}, row {number}", row

@@ -11,7 +11,7 @@ from ..duplicates import fingerprint
 from ..passages import Passage
 from .benchmark import Benchmark
 from .files import Placed, read_records, suffix_of
-from .releases import SPLITS
+from .releases import SPLITS, NoSplitError
 from .retrieval_sets import beir, is_beir, is_trec, named, tokens, trec
 from .wikipassageqa import collection, documents
 
@@ -96,7 +96,7 @@ def _of_split(folder: Path, files: list[Path], split: str) -> list[Path]:
             names = ", ".join(path.name for path in fitting)
             raise AspectragError(f"{folder} has several files of split {split}: {names}; give one of them")
     names = ", ".join(path.name for path in files) or "no file of questions"
-    raise AspectragError(f"{folder} has no file of split {split}: there is {names}; give the file itself")
+    raise NoSplitError(f"{folder} has no file of split {split}: there is {names}; give the file itself")
 
 
 def _one_each(files: list[Path], split: str) -> Iterator[Placed]:

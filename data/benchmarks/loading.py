@@ -24,6 +24,7 @@ from .layouts import Layout, find_layout
 from .records import flashrag_passages, is_own, read_flashrag, read_judged, read_own
 from .registry import BENCHMARKS, benchmark
 from .releases import SPLITS
+from .store import fetched
 
 
 @dataclass(frozen=True)
@@ -53,11 +54,11 @@ class QuestionSet:
 def load(
     name: str,
     split: str = "dev",
-    path: Path | None = None,
+    path: str | Path | None = None,
     *,
     limit: int | None = None,
     seed: int = 0,
-    store: Path | None = None,
+    store: str | Path | None = None,
 ) -> QuestionSet:
     """Load a benchmark from local files, from what was fetched, or from the hub.
 
@@ -67,8 +68,8 @@ def load(
         path: A file or folder with its data, in any of the layouts of :func:`.layouts.find_layout`.
         limit: A random sample of so many questions, in their order; all passages stay.
         seed: Which sample.
-        store: Folder of fetched benchmarks, each in a folder of its name (``-`` or ``_``), looked at where there is no
-            ``path``.
+        store: Folder of benchmarks, each in a folder of its name (``-`` or ``_``), looked at where there is no
+            ``path``; by default the one that ``aspectrag data fetch`` writes to.
 
     Raises:
         AspectragError: There is no such benchmark or split, or its data cannot be had or read.
@@ -86,17 +87,17 @@ def load(
         found = find_layout(chosen, path / "questions.jsonl", split)
         # It has no splits of its own, and questions of a kind stand together: every second one is in either.
         found = replace(found, records=islice(found.records, split == "dev", None, 2))
-    elif path is None and (path := _stored(store, name)) is None:
+    elif path is None and (path := _stored(Path(store) if store else fetched(), name)) is None:
         return _assembled(chosen, split, from_hub(chosen, split), f"hub:{address(chosen, split)}", None, limit, seed)
     else:
         found = find_layout(chosen, Path(path).expanduser(), split)
     return _of_layout(chosen, split, found, limit, seed)
 
 
-def _stored(store: Path | None, name: str) -> Path | None:
+def _stored(store: Path, name: str) -> Path | None:
     """The folder of a benchmark among others."""
     spellings = (name, name.replace("-", "_"))
-    return next((folder for each in spellings if store and (folder := store / each).is_dir()), None)
+    return next((folder for each in spellings if (folder := store / each).is_dir()), None)
 
 
 def convert(chosen: Benchmark, record: Record) -> dspy.Example | None:

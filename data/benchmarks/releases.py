@@ -9,6 +9,10 @@ from ...errors import AspectragError
 SPLITS = {"tune": ("tune", "train", "training"), "dev": ("dev", "validation", "valid", "val", "test")}
 
 
+class NoSplitError(AspectragError):
+    """The data are there, and have no such split."""
+
+
 def unwrapped(document: Any, split: str, where: str) -> Iterator[Any]:
     """Yield the records of a JSON document.
 
@@ -16,7 +20,7 @@ def unwrapped(document: Any, split: str, where: str) -> Iterator[Any]:
     paragraphs are taken apart into questions; ``{"train": {id: record}, "dev": ...}`` (ASQA) holds all splits.
 
     Raises:
-        AspectragError: It is none of these.
+        AspectragError: It is none of these, or has no such split.
 
     Example:
         >>> list(unwrapped({"train": {}, "dev": {"7": {"question": "Why?"}}}, "dev", "a.json"))
@@ -41,7 +45,7 @@ def _inner(document: Mapping[str, Any], split: str, where: str) -> list[Any]:
     if document and all(name in names for name in document):
         name = next((alias for alias in SPLITS[split] if alias in document), None)
         if name is None:
-            raise AspectragError(f"{where} has no split {split}: it has {', '.join(document)}")
+            raise NoSplitError(f"{where} has no split {split}: it has {', '.join(document)}")
         return _of_split(document[name], f"{where}, split {name}")
     return [document]  # a file of one record
 

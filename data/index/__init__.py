@@ -4,7 +4,7 @@ from .analyzer import Analyzer
 from .building import build, open_index
 from .encoder import Encoder, EncoderIdentity, SentenceEncoder
 from .fingerprint import corpus_hash
-from .retriever import Ranker, Retriever
+from .retriever import NoPassages, Ranker, Retriever
 from .settings import IndexSettings
 from .stored import AddReport, Index
 
@@ -15,6 +15,7 @@ __all__ = [
     "EncoderIdentity",
     "Index",
     "IndexSettings",
+    "NoPassages",
     "Ranker",
     "Retriever",
     "SentenceEncoder",

@@ -31,7 +31,7 @@ def write_bm25(store: PassageStore, folder: Path, analyzer: Analyzer, k1: float,
     """Index all passages of a store.
 
     The weights of all passages depend on all passages (document frequencies, mean length), so adding some later means
-    writing this anew: some ten seconds per 100,000 passages of 100 words.
+    writing this anew, which takes as long as building it.
     """
     import bm25s
 

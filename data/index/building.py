@@ -98,6 +98,14 @@ def open_index(
 
     Raises:
         AspectragError: There is no index, it is damaged, or something differs; the message names both sides.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     _ = build([Passage("1", "Coal", "Coal is cheap.")], f"{folder}/index", "bm25")
+        ...     [[found]] = open_index(f"{folder}/index").search(["Is coal cheap?"], k=1)
+        >>> found.title
+        'Coal'
     """
     path = Path(folder).expanduser()
     manifest = read_manifest(path)

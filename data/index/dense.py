@@ -13,8 +13,8 @@ from .vectors import VectorSearch
 class DenseIndex:
     """Finds passages by meaning. Safe to search from many threads.
 
-    A batch of queries is encoded in one call and searched in one call: one by one, an exact scan is some twenty times
-    slower.
+    A batch of queries is encoded in one call and searched in one call: one by one, an exact scan would read all vectors
+    for each.
 
     Args:
         store: The passages.

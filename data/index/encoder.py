@@ -83,6 +83,11 @@ class SentenceEncoder:
 
     Raises:
         AspectragError: There is no such model in reach.
+
+    Example:
+        >>> from aspectrag import lms
+        >>> SentenceEncoder(lms.fetch("encoder")).encode_queries(["Is coal cheap?"]).shape  # doctest: +SKIP
+        (1, 384)
     """
 
     def __init__(

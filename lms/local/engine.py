@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakSet
 
@@ -102,15 +102,6 @@ class LocalEngine:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "LocalEngine":
         return self
-
-    def dump_state(self) -> dict[str, Any]:
-        """What another process needs to make this engine again."""
-        return asdict(self.options)
-
-    @classmethod
-    def load_state(cls, state: dict[str, Any]) -> "LocalEngine":
-        """The engine of this process with that state."""
-        return shared(LocalOptions(**state))
 
     def named(self, model: str) -> LocalName:
         """What a model string stands for; one with its hash is looked up once.
@@ -241,15 +232,6 @@ class AsyncLocalEngine:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "AsyncLocalEngine":
         return self
-
-    def dump_state(self) -> dict[str, Any]:
-        """What another process needs to make this engine again."""
-        return self.engine.dump_state()
-
-    @classmethod
-    def load_state(cls, state: dict[str, Any]) -> "AsyncLocalEngine":
-        """The engine of this process with that state."""
-        return cls(LocalEngine.load_state(state))
 
     async def complete(self, request: Request) -> Response:
         """Answer a request; cancelling the task frees its place."""

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import dspy
 
+from ..named import NamedLM
 from .engine import AsyncLocalEngine, LocalEngine, LocalOptions, shared
 
 
@@ -22,7 +23,7 @@ class _Call:
 _call: ContextVar[_Call | None] = ContextVar("call of a local model", default=None)
 
 
-class LocalLM(dspy.LM):
+class LocalLM(NamedLM):
     """A language model on the engine of local models; ``copy(model=...)`` gives one with another adapter."""
 
     @property

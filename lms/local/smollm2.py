@@ -21,7 +21,7 @@ _FILES = ("config.json", "model.safetensors", "tokenizer.json")
 
 
 def converted() -> Path:
-    """The folder of the model, made when it is not there yet (one to two minutes, 270 MB of disk).
+    """The folder of the model, made when it is not there yet (some minutes at most, 270 MB of disk).
 
     Raises:
         AspectragError: The weights cannot be had, or converting them failed.
@@ -39,7 +39,7 @@ def converted() -> Path:
 
 
 def _convert(weights: Path, folder: Path) -> None:
-    logger.warning("converting the base of the small local models, once: one to two minutes")
+    logger.warning("converting the base of the small local models, once: some minutes at most")
     partial = Path(tempfile.mkdtemp(prefix=".converting-", dir=folder.parent))
     try:
         _write(weights, partial)

@@ -1,19 +1,34 @@
 """Compiling: a method, or one stage of it, tuned by a DSPy optimizer against a metric, with an honest report."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ...lazy import lazy
 
 if TYPE_CHECKING:
     from .compiler import Compiled, compile_program
-    from .recipes import compile_recipe
+    from .examples import Examples
+    from .recipes import Recipe, compile_recipe, recipe
+    from .report import Report
 
-_HOMES = {"Compiled": "compiler", "compile_program": "compiler", "compile_recipe": "recipes"}
+_HOMES = {
+    "Compiled": "compiler",
+    "Examples": "examples",
+    "Recipe": "recipes",
+    "Report": "report",
+    "compile_program": "compiler",
+    "compile_recipe": "recipes",
+    "recipe": "recipes",
+}
 
-__all__ = ["Compiled", "compile_program", "compile_recipe"]
+__all__ = [
+    "Compiled",
+    "Examples",
+    "Recipe",
+    "Report",
+    "compile_program",
+    "compile_recipe",
+    "recipe",
+]
 
-
-def __getattr__(name: str) -> Any:
-    # Lazy: DSPy's optimizers take seconds to import.
-    if name in _HOMES:
-        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# Lazy: DSPy's optimizers take seconds to import.
+__getattr__, __dir__ = lazy(__name__, _HOMES)

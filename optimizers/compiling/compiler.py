@@ -1,6 +1,7 @@
 """Compiling, from end to end: check, estimate, measure, optimize, measure again, keep the better, say what happened."""
 
 import hashlib
+import logging
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -18,18 +19,19 @@ from ..evaluation.cache import run_cache
 from ..evaluation.evaluation import described, identity_of
 from ..evaluation.folder import dumped
 from ..evaluation.statistics import difference_of
-from ..metrics.metric import Metric
+from ..metrics.given import Given, as_metric
 from ..ranker.sft import as_rich_rag
 from .checks import check_labels, check_sets, finite
 from .examples import Examples
 from .folder import completed, opened, save
-from .measuring import measure, probe
-from .optimizing import guarded, optimized, refuse_nothing, unreached
+from .measuring import measure, no_score, probe, unscored
+from .optimizing import NothingChangedError, guarded, optimized, refuse_nothing, unreached
 from .report import Report, changes
 from .spending import Estimate, Spent, estimated
 from .students import Meter, MethodStudent, RankingStudent, StageStudent, Student
 from .teleprompters import Arguments, Optimizer, Size, Work, optimizer
 
+logger = logging.getLogger(__name__)
 Keep = Literal["better", "compiled"]
 
 
@@ -49,7 +51,7 @@ class Compiled:
 def compile_program(
     program: Program,
     examples: Examples,
-    metric: Metric,
+    metric: Given,
     out: str | Path,
     *,
     method: str,
@@ -79,13 +81,14 @@ def compile_program(
     Args:
         program: What is tuned; left as it is.
         examples: What it learns from and is measured on.
-        metric: What counts.
+        metric: What counts: a metric, the name of one, or a function as DSPy's optimizers know them.
         out: The folder; it becomes the saved program, with ``report.json`` and the log of the optimizer.
         method: Name of the method.
         stage: The stage that is tuned; all stages by default.
         by: Name of the optimizer.
         arguments: Of the optimizer, over those of the budget.
-        budget: ``small``, ``medium``, or the most runs that the optimizer may make.
+        budget: ``small``, ``medium``, or the most runs that the optimizer may make; what calls they take is in the
+            estimate that ``agree`` gets.
         lm: The language model that it is tuned for.
         teacher: Makes demos; ``lm`` by default.
         prompt: Writes instructions; ``teacher`` by default.
@@ -101,10 +104,30 @@ def compile_program(
         progress: Whether to show bars.
 
     Raises:
-        AspectragError: Something cannot be used as it is, the user did not agree, or the optimizer did nothing.
+        AspectragError: Something cannot be used as it is, the user did not agree, the optimizer did nothing, or no
+            example scored anything but 0.
         dspy.LMError: A language model is out of reach; what was answered is kept.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> from aspectrag import lms
+        >>> from aspectrag.data.index import NoPassages
+        >>> from aspectrag.optimizers.metrics import label_of
+        >>> from aspectrag.programs import HanRag
+        >>> asked = [
+        ...     dspy.Example(question=f"Who built {n}?", route="single-step").with_inputs("question") for n in range(24)
+        ... ]
+        >>> examples = Examples(asked[:8], asked[8:16], asked[16:])
+        >>> lm = lms.scripted_lm({"route": "single-step"})
+        >>> with TemporaryDirectory() as folder:
+        ...     done = compile_program(
+        ...         HanRag(None, NoPassages()), examples, label_of("route"), f"{folder}/route",
+        ...         method="han", stage="route", by="labeled", lm=lm, progress=False,
+        ...     )
+        >>> done.report.uncompiled.score.mean
+        1.0
     """
-    out, chosen, meter, metric = Path(out), optimizer(by), Meter(), finite(metric)
+    out, chosen, meter, metric = Path(out), optimizer(by), Meter(), finite(as_metric(metric))
     if threshold is not None and not math.isfinite(threshold):
         raise AspectragError(f"the threshold is {threshold}: give a number")
     if not 0 <= seed < 2**32:
@@ -145,6 +168,8 @@ def compile_program(
             if agree is not None and not agree(estimate):
                 raise AspectragError("not begun: nothing was spent beyond three runs")
             untuned = measure(student, examples.test, metric, meter, workers, "measuring the uncompiled", progress)
+            if unscored(metric, untuned):
+                logger.warning("%s; if tuning finds nothing else, it ends without a program", no_score(metric))
             work = Work(
                 student, examples.train, examples.val, guarded(metric, threshold, meter), given, teacher, prompt,
                 workers, seed, folder,
@@ -154,6 +179,8 @@ def compile_program(
             if chosen.learns == "prompts":
                 refuse_nothing(by, changed, given, meter)
             tuned = measure(better, examples.test, metric, meter, workers, "measuring the compiled", progress)
+            if unscored(metric, untuned, tuned):
+                raise NothingChangedError(f"nothing tells the two programs apart: {no_score(metric)}")
         difference = difference_of(tuned.scores, untuned.scores)
         kept, why = _decided(keep, difference.mean, chosen)
         report = Report(

@@ -18,6 +18,12 @@ class Examples:
         train: To learn from.
         val: To choose by.
         test: To measure on; no optimizer sees them.
+
+    Example:
+        >>> asked = [dspy.Example(question=f"Why {n}?", type="REASON").with_inputs("question") for n in range(3)]
+        >>> examples = Examples(asked[:1], asked[1:2], asked[2:])
+        >>> len(examples.train), examples.test[0].question
+        (1, 'Why 2?')
     """
 
     train: Sequence[dspy.Example]

@@ -7,11 +7,13 @@
                                             questions for the whole method, of which some stages are known
     pools = ["asqa", ...]                   questions with aspects and sub-answers, for rankers
 
-``tune`` is learnt from and chosen by, ``dev`` is measured on; they share no question and no supporting passage. With
+``tune`` is learnt from and chosen by, ``dev`` is measured on; they share no question and no supporting passage. Where a
+benchmark has no ``tune``, its ``dev`` is halved. With
 ``examples = "router"`` those that come with the package (``data/demo/examples``) are learnt from instead: demos made of
 them may be passed on, whatever the licence of a benchmark says.
 """
 
+import logging
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -25,19 +27,23 @@ import ujson
 
 from ... import data as package
 from ...data.benchmarks.loading import QuestionSet, load
+from ...data.benchmarks.registry import benchmark
+from ...data.benchmarks.releases import NoSplitError
+from ...data.benchmarks.store import fetched
 from ...data.construction.gathering import Gathered, gathered, indexed
 from ...data.construction.relevance import relevance
 from ...data.construction.revelator import BUILDERS
 from ...data.construction.sampling import balanced, some
-from ...data.construction.splitting import apart
+from ...data.construction.splitting import apart, split
 from ...data.construction.stages import STAGES, Stage
 from ...data.index.retriever import Retriever
 from ...errors import AspectragError
-from ...lms.artifacts import home
 from ..metrics.metric import Metric
 from ..metrics.reading import sub_answers_of
 from ..metrics.registry import metric as registered
 from ..metrics.stages import hit_of, label_of, parts_of, ranking_at
+
+logger = logging.getLogger(__name__)
 
 # Stages whose output is a label: of each as many examples are taken.
 _JUDGING = ("router", "relevance", "ending")
@@ -119,7 +125,7 @@ def materials(
         AspectragError: The data cannot be had, or there is too little.
     """
     _check(data)
-    store = store or home() / "benchmarks"
+    store = store or fetched()
     if "stage" in data:
         yield from _of_stage(data, sizes, store, seed, metric)
     elif "pools" in data:
@@ -189,9 +195,9 @@ def _of_benchmark(
     data: Mapping[str, Any], sizes: Sizes, store: Path, seed: int, metric: Callable[[Found], Metric]
 ) -> Materials:
     name, output = data["benchmark"], data.get("output") or {}
-    loaded = {split: load(name, split, store=store) for split in ("tune", "dev")}
+    measured = load(name, "dev", store=store)
     pattern = re.compile(data.get("matching", ""))
-    tune, dev = ([q for q in loaded[split].questions if pattern.search(q.question)] for split in ("tune", "dev"))
+    tune, dev = ([q for q in part if pattern.search(q.question)] for part in _parts(name, measured.questions, store))
     tune = apart(tune, dev)
     balance = data.get("balance")
     if output:
@@ -201,7 +207,25 @@ def _of_benchmark(
         sets = _with_packaged(data, _cut(tune, dev, sizes, seed, balance), sizes, ("question",))
         return Materials(*sets, metric(Found(field, None)))
     sets = _cut(tune, dev, sizes, seed, balance)
-    return Materials(*sets, metric(Found("answer", None)), (loaded["dev"],), data.get("known"))
+    return Materials(*sets, metric(Found("answer", None)), (measured,), data.get("known"))
+
+
+def _parts(
+    name: str, dev: Sequence[dspy.Example], store: Path
+) -> tuple[Sequence[dspy.Example], Sequence[dspy.Example]]:
+    """The questions to learn from, and those to measure on: halves of ``dev`` where none are published to learn from.
+
+    Which half a question is in hangs on the questions alone: no seed and no recipe learns what another measures on.
+    """
+    try:
+        return load(name, "tune", store=store).questions, dev
+    except NoSplitError:
+        hub = benchmark(name).hub
+        if hub is None or "tune" in hub.splits:
+            raise
+    logger.warning("%s has no split tune: one half of its dev is learnt from, the other is measured on", name)
+    halves = split(sorted(dev, key=lambda q: q.id), {"tune": 0.5, "dev": 0.5})
+    return halves["tune"], halves["dev"]
 
 
 def _labelled(question: dspy.Example, field: str, source: str) -> dspy.Example:

@@ -111,6 +111,16 @@ def measure(
     )
 
 
+def unscored(metric: Metric, *measured: Measured) -> bool:
+    """Whether nothing scored anything but 0, where more is better: there is nothing to choose by."""
+    return metric.better == "higher" and not any(score for each in measured for score in each.scores)
+
+
+def no_score(metric: Metric) -> str:
+    """What is to be told of it."""
+    return f"every test example scores 0 by {metric.name}: look at the metric, the labels and what the model says"
+
+
 def _run(student: Student, example: dspy.Example) -> dspy.Prediction | Exception:
     try:
         return student(**example.inputs())

@@ -129,7 +129,7 @@ def _quiet(log: Path) -> Iterator[None]:
 
 
 class NothingChangedError(AspectragError):
-    """An optimizer ended, and left all as it was."""
+    """An optimization ended with nothing to keep: all is as it was, or nothing scored."""
 
 
 def unreached(given: Arguments, threshold: float | None, meter: Meter) -> list[str]:

@@ -35,8 +35,9 @@ from ...programs.program import Program
 from ...programs.registry import METHODS, method
 from .compiler import Compiled, compile_program
 from .examples import Examples
-from .folder import finished
+from .folder import completed, finished
 from .materials import Materials, materials, metric_of
+from .report import Report
 
 _SIZES = {"small": (40, 40, 100), "medium": (120, 100, 300)}
 
@@ -57,6 +58,10 @@ class Recipe:
         threshold: Score that makes a run a demo; the highest there is by default.
         config: Settings of the method.
         sizes: Examples to learn from, to choose by and to measure on, by budget.
+
+    Example:
+        >>> recipe("router").stage
+        'route'
     """
 
     name: str
@@ -140,6 +145,10 @@ def recipe(name: str) -> Recipe:
 
     Raises:
         AspectragError: There is none; names the nearest.
+
+    Example:
+        >>> recipe("router").target
+        'han.route'
     """
     if name.endswith(".toml"):
         try:
@@ -206,14 +215,14 @@ def cook(
 def compile_recipe(
     name: str,
     program: Program,
-    out: Path,
+    out: str | Path,
     *,
     lm: dspy.BaseLM,
-    data: Path | None = None,
+    data: str | Path | None = None,
     budget: str | int = "small",
     seed: int = 0,
     **options: Any,
-) -> Program:
+) -> Compiled:
     """Tune a program by the recipe of a name; what was done before in the folder is not done again.
 
     Args:
@@ -226,11 +235,39 @@ def compile_recipe(
         seed: Of all choices.
         options: As there.
 
+    Returns:
+        The program, and the report of how it came to be.
+
     Raises:
-        AspectragError: As there, or the data cannot be had.
+        AspectragError: As there, the data cannot be had, or the folder holds a program that was tuned otherwise.
+
+    Example:
+        >>> compile_recipe("router", program, "compiled/route", lm=lm, budget="small")  # doctest: +SKIP
     """
-    if finished(out):
-        return type(program).load(out, program.retriever)
-    chosen = recipe(name)
+    out, data, chosen = Path(out), None if data is None else Path(data), recipe(name)
+    if finished(out) and (done := completed(program, out)):
+        _refuse_another(out, done[1], chosen, lm, options)
+        return Compiled(*done)
     with materials(chosen.data, chosen.size(budget), data, seed, lambda f: metric_of(chosen.metric, f)) as found:
-        return cook(chosen, program, found, out, lm=lm, budget=budget, seed=seed, **options).program
+        return cook(chosen, program, found, out, lm=lm, budget=budget, seed=seed, **options)
+
+
+def _refuse_another(out: Path, report: Report, chosen: Recipe, lm: dspy.BaseLM, options: Mapping[str, Any]) -> None:
+    """Compare what was asked for with what the report of a folder tells.
+
+    Raises:
+        AspectragError: It is something else; names the first.
+    """
+    models = {"lm": lm, **{name: options.get(name) for name in ("teacher", "prompt")}}
+    wanted = {
+        "target": chosen.method if chosen.stage == "ranker" else chosen.target, "recipe": chosen.name,
+        "optimizer": options.get("optimizer") or chosen.optimizer,
+        **{name: getattr(model, "model", "") for name, model in models.items() if model},
+    }  # fmt: skip
+    told = {"target": report.target, "recipe": report.recipe, "optimizer": report.optimizer, **report.models}
+    for name in {**wanted, **told}:
+        if told.get(name) != wanted.get(name):
+            raise AspectragError(
+                f"{out} holds a program with another {name} ({told.get(name) or 'none'}, not "
+                f"{wanted.get(name) or 'none'}): give another folder, or remove it"
+            )

@@ -9,6 +9,7 @@ import dspy
 from pydantic import TypeAdapter, ValidationError
 
 from ...errors import AspectragError
+from ...programs.showing.tables import Strong, Table, tables_html
 from ..evaluation.statistics import Difference, Mean
 from ..metrics.classification import Classification
 
@@ -159,6 +160,25 @@ class Report:
         except ValidationError as error:
             place = ".".join(map(str, error.errors()[0]["loc"]))
             raise AspectragError(f"the report of a compiled program is damaged ({place}): compile it again") from None
+
+    def _repr_html_(self) -> str:
+        """Before, after, what changed and what is kept, in notebooks."""
+        both, mean = (self.uncompiled, self.compiled), "accuracy" if self.uncompiled.classification else "mean"
+        gain = f"{self.difference.signed()}, p {self.difference.p_text()}"
+        rows: list[tuple[str, ...]] = [(f"{mean} ({self.examples['test']})", *(str(each.score) for each in both), gain)]
+        if all(each.macro_f1 for each in both):
+            rows.append(("macro-F1", *(str(each.macro_f1) for each in both), ""))
+        rows.append(("outputs that could not be read", *(str(each.unreadable) for each in both), ""))
+        rows.append(("failed", *(str(len(each.failures)) for each in both), ""))
+        stages = tuple(
+            (stage, f"{each.demos_before} → {each.demos}", Strong("new") if each.instructions_changed else "as before")
+            for stage, each in self.stages.items()
+        )
+        scores = Table((self.metric, "uncompiled", "compiled", "difference"), tuple(rows))
+        notes = [f"The {self.kept} program is kept: {self.why}", *self.notes]
+        return tables_html(
+            f"{self.target}, {self.optimizer}", [scores, Table(("stage", "demos", "instructions"), stages)], notes
+        )
 
     def record(self) -> dict[str, Any]:
         """What a saved program tells of its tuning."""

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ...errors import AspectragError
-from .run import Run, Scored
+from ...programs.showing.tables import Strong, Table, tables_html
+from .run import ALL, Run, Scored
 from .scoring import groups
-from .statistics import Difference, Mean, difference_of, mean_of
+from .statistics import SIGNIFICANT, Difference, Mean, difference_of, mean_of
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,69 @@ class Row:
     means: tuple[Mean, ...]
     differences: tuple[Difference | None, ...]
 
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready form."""
+        return {
+            "category": self.category,
+            "value": self.value,
+            "metric": self.column,
+            "means": [mean.to_dict() for mean in self.means],
+            "differences": [each.to_dict() if each else None for each in self.differences],
+        }
 
-def compare(runs: Sequence[Run], columns: Sequence[str] = ()) -> list[Row]:
+
+class Comparison(list[Row]):
+    """Rows, and the runs that they compare; a notebook shows it as a table.
+
+    Args:
+        rows: The rows.
+        runs: The runs, in the order of the means of each row.
+        unpriced: Whether cost was wanted, and is not known of each run.
+    """
+
+    def __init__(self, rows: Iterable[Row], runs: Sequence[Run], unpriced: bool = False) -> None:
+        super().__init__(rows)
+        self.runs = tuple(runs)
+        self.unpriced = unpriced
+
+    @property
+    def categories(self) -> list[str]:
+        """The categories that there are rows for, beside all questions."""
+        return list(dict.fromkeys(row.category for row in self if row.category != ALL))
+
+    def table(self, by: str | None = None) -> Table:
+        """Means of all runs, and differences to the first: over all questions, or for each value of a category."""
+        head = [*([by] if by else []), "metric", "n"]
+        for place, run in enumerate(self.runs):
+            head += [run.name, *(["difference", "p"] if place else [])]
+        rows = []
+        for row in self:
+            if row.category != (by or ALL):
+                continue
+            cells = [*([row.value] if by else []), row.column, str(row.means[0].n)]
+            for mean, difference in zip(row.means, row.differences, strict=True):
+                cells.append(f"{mean}".split(" ")[0])
+                if difference is not None:
+                    p = difference.p_text()
+                    cells += [difference.signed(), Strong(p) if difference.p < SIGNIFICANT else p]
+            rows.append(tuple(cells))
+        if self.unpriced and not by:
+            cells = ["cost", ""]
+            for place, run in enumerate(self.runs):
+                mean = run.metrics["metrics"].get("cost")
+                cells += [str(Mean(**mean)).split(" ")[0] if mean else "unknown", *(["", ""] if place else [])]
+            rows.append(tuple(cells))
+        return Table(tuple(head), tuple(rows), f"by {by}" if by else "")
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready form: every run, then every row with means, intervals, differences and p values."""
+        return {"runs": [str(run.path) for run in self.runs], "rows": [row.to_dict() for row in self]}
+
+    def _repr_html_(self) -> str:
+        return tables_html("compared with the first", [self.table(), *map(self.table, self.categories)])
+
+
+def compare(runs: Sequence[Run], columns: Sequence[str] = ()) -> Comparison:
     """Compare runs with the first of them, over the questions that all of them scored.
 
     Args:
@@ -37,6 +100,21 @@ def compare(runs: Sequence[Run], columns: Sequence[str] = ()) -> list[Row]:
 
     Raises:
         AspectragError: There is one run only, one is not scored, or they share no question or no column.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> from aspectrag import lms
+        >>> from aspectrag.data.benchmarks import load
+        >>> from aspectrag.optimizers.evaluation import evaluate
+        >>> from aspectrag.programs import Direct
+        >>> lm, demo = lms.scripted_lm({"answer": "Nobody."}), load("demo", limit=2).questions
+        >>> with TemporaryDirectory() as folder:
+        ...     runs = evaluate(
+        ...         {"first": Direct(), "second": Direct()}, demo, folder, metrics=["em"], lm=lm, progress=False
+        ...     )
+        ...     row = compare(runs, ["em"])[0]
+        >>> row.column, [each.mean for each in row.means]
+        ('em', [0.0, 0.0])
     """
     if len(runs) < 2:
         raise AspectragError("there is one run only: give two runs, or a folder that holds several")
@@ -62,7 +140,7 @@ def compare(runs: Sequence[Run], columns: Sequence[str] = ()) -> list[Row]:
                 values = [[table[id].scores[column] for id in have] for table in tables]
                 differences = (None, *(difference_of(each, values[0]) for each in values[1:]))
                 rows.append(Row(category, value, column, tuple(map(mean_of, values)), differences))
-    return rows
+    return Comparison(rows, runs, not columns and any(run.unpriced for run in runs))
 
 
 def _columns(scored: Iterable[Scored]) -> dict[str, None]:

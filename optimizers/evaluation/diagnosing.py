@@ -89,6 +89,12 @@ class Diagnosed:
         found = {each.categories.get(category) for each in self.wrong}
         return [*sorted(value for value in found if value is not None), *([None] if None in found else [])]
 
+    def _repr_html_(self) -> str:
+        """Counts and the wrong answers, in notebooks."""
+        from .tables import diagnosed_html  # it knows this class
+
+        return diagnosed_html(self)
+
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready form."""
         categories = dict.fromkeys(name for each in self.wrong for name in each.categories)
@@ -118,6 +124,19 @@ def diagnose_run(run: Run, metric: str | None = None, threshold: float = TOP) ->
 
     Raises:
         AspectragError: It is not scored, was not measured by the metric, or keeps nothing by which to tell.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> from aspectrag import lms
+        >>> from aspectrag.data.benchmarks import load
+        >>> from aspectrag.optimizers.evaluation import evaluate
+        >>> from aspectrag.programs import Direct
+        >>> lm, demo = lms.scripted_lm({"answer": "Nobody."}), load("demo", limit=2).questions
+        >>> with TemporaryDirectory() as folder:
+        ...     [run] = evaluate({"direct": Direct()}, demo, folder, metrics=["acc"], lm=lm, progress=False)
+        ...     found = diagnose_run(run)
+        >>> len(found.wrong)
+        2
     """
     scored = {each.id: each for each in run.scored()}
     _check_column(run, scored.values(), metric)

@@ -3,19 +3,18 @@
 Stages are asked in the order in which data flows. Several parts of a compound question may be lost: the stage that
 comes first counts.
 
-================ ======================================================================================================
-route            a router chose a way that cannot make the look-ups the question needs, such as ``single-step`` for a
-                 complex one; a way that can do more is not blamed. Of Typed-RAG: a path of another type.
-ending           hops ended by verdict, or at the most allowed, before there were as many as needed, and no hop asked
-                 for what is missing; or they went on to the most allowed although all had been found
-decomposition    no sub-question or hop asks for what is missing
-retrieval        the look-up that asks for it did not find the passage that holds it
-relevance filter the passage was found and not shown to the stage that answers: judged away, ranked behind, or left out
-reading          it was shown, and the reply does not hold the answer; or nothing was looked up, and none was needed
-aggregation      a reply holds the answer, and the final answer does not
-failed           the call ended in an error
-unknown          there is nothing to tell it by; the reason says what is missing
-================ ======================================================================================================
+- route: a router chose a way that cannot make the look-ups the question needs, such as ``single-step`` for a complex
+  one; a way that can do more is not blamed. Of Typed-RAG: a path of another type.
+- ending: hops ended by verdict, or at the most allowed, before there were as many as needed, and no hop asked for what
+  is missing; or they went on to the most allowed although all had been found
+- decomposition: no sub-question or hop asks for what is missing
+- retrieval: the look-up that asks for it did not find the passage that holds it
+- relevance filter: the passage was found and not shown to the stage that answers: judged away, ranked behind, or left
+  out
+- reading: it was shown, and the reply does not hold the answer; or nothing was looked up, and none was needed
+- aggregation: a reply holds the answer, and the final answer does not
+- failed: the call ended in an error
+- unknown: there is nothing to tell it by; the reason says what is missing
 
 A question asks for a part where their words that carry meaning agree to an F1 of 0.3, words that all parts have left
 aside; each part of a compound question has one such sub-question at most. A part or hop is also asked for by a look-up

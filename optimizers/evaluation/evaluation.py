@@ -13,10 +13,9 @@ from ...errors import AspectragError
 from ...programs.program import Program
 from ...programs.rankers.pointer import PointerRanker
 from ...programs.trace import plain
-from ..metrics.metric import Metric
-from ..metrics.registry import metric as metric_of
+from ..metrics.given import Given, as_metric
 from .folder import dumped
-from .run import Run
+from .run import Run, Runs
 from .runner import alone, ask_all
 from .scoring import score
 
@@ -26,7 +25,7 @@ def evaluate(
     questions: Sequence[dspy.Example],
     out: str | Path,
     *,
-    metrics: Sequence[str | Metric],
+    metrics: Sequence[Given],
     lm: dspy.BaseLM,
     roles: Mapping[str, dspy.BaseLM] | None = None,
     judge: dspy.BaseLM | None = None,
@@ -34,14 +33,14 @@ def evaluate(
     about: Mapping[str, Any] | None = None,
     workers: int = 8,
     progress: bool = True,
-) -> list[Run]:
+) -> Runs:
     """Ask every question of every program and score the answers; stopped at any moment, it goes on where it was.
 
     Args:
         programs: By the names that their runs get.
         questions: As benchmarks give them: with ``id``, ``question`` and what the metrics need.
         out: Folder; each program gets a run folder in it (see :mod:`.folder`).
-        metrics: Metrics, or their names.
+        metrics: Metrics, their names, or functions as DSPy's optimizers know them.
         lm: Answers.
         roles: Language models of single stages.
         judge: Judges, for metrics that ask a judge; ``lm`` by default.
@@ -62,7 +61,7 @@ def evaluate(
         >>> dev = load("demo")  # doctest: +SKIP
         >>> evaluate({"rag": Rag(None, index)}, dev.questions, "runs/first", metrics=["f1"], lm=lm)  # doctest: +SKIP
     """
-    chosen = [metric_of(each) if isinstance(each, str) else each for each in metrics]
+    chosen = [as_metric(each) for each in metrics]
     own = dict(roles or {})
     judges = judge or own.get("judge") or lm
     shared = {
@@ -82,7 +81,7 @@ def evaluate(
     with alone(folder):
         with dspy.context(lm=lm, roles=own):
             ask_all(programs, questions, folder, configs, workers=workers, progress=progress)
-        runs = [Run(folder / name) for name in programs]
+        runs = Runs(Run(folder / name) for name in programs)
         judge_name = _digest(plain(shared["judge"]))  # a key may have been given to it
         with dspy.context(lm=judges, roles={**own, "judge": judges}):
             for run in runs:
@@ -99,7 +98,7 @@ def described(program: Program) -> dict[str, Any]:
         "prompts": _digest(program.dump_state()),  # instructions and demos
         # Stages that were tuned, and for which language model; none leaves runs of earlier versions what they are.
         "compiled_stages": {stage: each.get("lm") for stage, each in program.tuning.get("stages", {}).items()} or None,
-        "ranker": dict(ranker.meta) if isinstance(ranker, PointerRanker) else type(ranker).__name__ if ranker else None,
+        "ranker": _ranker(ranker),
         "passages": _passages(program.retriever),
     }
 
@@ -107,6 +106,16 @@ def described(program: Program) -> dict[str, Any]:
 def _roles(program: Program, own: Mapping[str, dspy.BaseLM]) -> dict[str, Any]:
     """The language models of those stages that the program has: other programs' may change from call to call."""
     return {stage: identity_of(own[stage]) for stage, _ in sorted(program.named_predictors()) if stage in own}
+
+
+def _ranker(ranker: Any) -> dict[str, Any] | str | None:
+    """What trained it says too little: two rankers of the same settings differ in their weights."""
+    if not isinstance(ranker, PointerRanker):
+        return type(ranker).__name__ if ranker else None
+    sha = hashlib.sha256()
+    for name, weights in sorted(ranker.network.state_dict().items()):
+        sha.update(name.encode() + weights.cpu().numpy().tobytes())
+    return {**ranker.meta, "weights": sha.hexdigest()[:16]}
 
 
 def _passages(retriever: Any) -> dict[str, Any] | None:

@@ -7,7 +7,7 @@
     questions.jsonl     the questions, with what is known about each
     predictions.jsonl   one line per question, written when it is answered; a failure has its own field
     traces/             every step of every question
-    judgements.jsonl    what the judge said, where metrics ask one
+    judgements.jsonl    what the judge said, verdict by verdict, where metrics ask one
     scores.jsonl        what each question scored
     metrics.json, by_category.csv, run.trec
 """

@@ -46,10 +46,23 @@ class Run:
 
     Raises:
         AspectragError: The folder holds none.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> from aspectrag import lms
+        >>> from aspectrag.data.benchmarks import load
+        >>> from aspectrag.optimizers.evaluation import evaluate
+        >>> from aspectrag.programs import Direct
+        >>> lm, demo = lms.scripted_lm({"answer": "Nobody."}), load("demo", limit=2).questions
+        >>> with TemporaryDirectory() as folder:
+        ...     _ = evaluate({"direct": Direct()}, demo, folder, metrics=["em"], lm=lm, progress=False)
+        ...     run = Run(f"{folder}/direct")
+        ...     len(run.scored())
+        2
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: str | Path) -> None:
+        self.path = path = Path(path)
         self.config = read_config(path)
         self.manifest = read_json(path / "manifest.json")
 
@@ -123,6 +136,26 @@ class Run:
             raise AspectragError(f"{self.path}/scores.jsonl is not whole: run the same 'aspectrag eval' again")
         return scored
 
+    @property
+    def unpriced(self) -> bool:
+        """Whether cost was asked for, and no price is known of the model."""
+        return "cost" in (self.config.get("metrics") or ()) and "cost" not in self.metrics["metrics"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready form: its folder, what ``metrics.json`` holds, and the means by category."""
+        rows = [
+            {"category": category, "value": value, "metric": column, **mean.to_dict()}
+            for (category, value, column), mean in self.means().items()
+            if category != ALL
+        ]
+        return {"run": str(self.path), **self.metrics, "by_category": rows}
+
+    def _repr_html_(self) -> str:
+        """Its tables, in notebooks."""
+        from .tables import runs_html  # it knows this class
+
+        return runs_html([self], self.name)
+
     @cached_property
     def metrics(self) -> dict[str, Any]:
         """The content of ``metrics.json``."""
@@ -146,13 +179,35 @@ class Run:
         return found
 
 
-def runs_of(path: Path) -> list[Run]:
+class Runs(list[Run]):
+    """Runs that a notebook shows side by side."""
+
+    def _repr_html_(self) -> str:
+        from .tables import runs_html  # it knows this class
+
+        return runs_html(self, ", ".join(run.name for run in self))
+
+
+def runs_of(path: str | Path) -> Runs:
     """The runs that a folder is or holds, in the order of their names.
 
     Raises:
         AspectragError: There is none.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> from aspectrag import lms
+        >>> from aspectrag.data.benchmarks import load
+        >>> from aspectrag.optimizers.evaluation import evaluate
+        >>> from aspectrag.programs import Direct
+        >>> lm, demo = lms.scripted_lm({"answer": "Nobody."}), load("demo", limit=2).questions
+        >>> with TemporaryDirectory() as folder:
+        ...     _ = evaluate({"direct": Direct()}, demo, folder, metrics=["em"], lm=lm, progress=False)
+        ...     len(runs_of(folder))
+        1
     """
+    path = Path(path)
     found = [path] if (path / "manifest.json").is_file() else sorted(p.parent for p in path.glob("*/manifest.json"))
     if not found:
         raise AspectragError(f"{path} holds no run: give a folder that 'aspectrag eval' made")
-    return [Run(folder) for folder in found]
+    return Runs(Run(folder) for folder in found)

@@ -5,7 +5,7 @@ import io
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 from urllib.parse import quote
 
@@ -14,13 +14,23 @@ from tqdm.auto import tqdm
 
 from ...data.growing import GrowingFile
 from ...errors import AspectragError
+from ...programs.trace import verbatim
 from ..metrics.classification import classification
+from ..metrics.judge import Judged
 from ..metrics.metric import Metric
 from .folder import dumped, write
 from .pool import as_they_come
 from .records import prediction_of
 from .run import ALL, Run, Scored
 from .statistics import Mean, mean_of
+
+
+@dataclass(frozen=True)
+class _Verdicts:
+    """What a judge said of one answer: the columns, and a record of each verdict where the metric tells them."""
+
+    columns: dict[str, float]
+    detail: list[dict[str, Any]]
 
 
 def score(
@@ -36,7 +46,10 @@ def score(
     ``run.trec``.
 
     A question that failed scores 0 in every metric of which more is better, and is left out of all others; the means
-    without it are given too. What a judge said is kept; only where it gave no verdict is it asked again.
+    without it are given too. What a judge said is kept in ``judgements.jsonl``, with ``detail``: every verdict, what it
+    was on and why there is none; only where it gave no verdict is it asked again. Of these ``metrics.json`` lists the
+    missing ones (``unjudged``: which question, metric and draw, and the reason), and for metrics of several draws, as
+    LINKAGE is, the means of each (``draws``): intervals are over questions, how far draws differ is seen there.
 
     Args:
         run: The run.
@@ -49,6 +62,10 @@ def score(
     Raises:
         AspectragError: A metric cannot score an answer.
         dspy.LMError: The judge cannot be reached; what it said before is kept.
+
+    Example:
+        >>> from aspectrag.optimizers.metrics import METRICS
+        >>> score(Run("runs/first/rag"), [METRICS["em"]], ["type"])  # doctest: +SKIP
     """  # noqa: D205 - the names of the files need the room
     judged = _judged(run, [metric for metric in metrics if metric.judged], judge, workers, progress)
     scored, trec = [], []
@@ -64,7 +81,7 @@ def score(
                 scores |= _nothing(metric, question, prediction)
             else:
                 scores |= (
-                    judged[metric].get(question.id, {}) if metric.judged else _columns(metric, question, prediction)
+                    judged[metric][question.id].columns if metric.judged else _columns(metric, question, prediction)
                 )
             if metric.labels and (pair := metric.labels(question, prediction)):
                 labels[metric.name].append(pair)
@@ -78,7 +95,8 @@ def score(
     write(run.path / "run.trec", "".join(trec))
     classes = {name: classification(pairs).to_dict() for name, pairs in labels.items()}
     table = means_by_group(scored)
-    totals = summary(scored, len(run.questions), table[ALL, ALL]) | {"classes": classes}
+    totals = summary(scored, len(run.questions), table[ALL, ALL])
+    totals |= {"classes": classes, "unjudged": _unjudged(scored, judged), "draws": _draws(scored, judged)}
     write(run.path / "metrics.json", dumped(totals, indent=2) + "\n")
     write(run.path / "by_category.csv", _csv(table))
     return scored
@@ -104,10 +122,10 @@ def _nothing(metric: Metric, question: dspy.Example, prediction: dspy.Prediction
 
 def _judged(
     run: Run, metrics: Sequence[Metric], judge: str, workers: int, progress: bool
-) -> dict[Metric, dict[str, dict[str, float]]]:
-    """Columns by metric and question; only what was not judged before asks the model."""
+) -> dict[Metric, dict[str, _Verdicts]]:
+    """Verdicts by metric and question; only what was not judged before asks the model."""
     file = GrowingFile(run.path / "judgements.jsonl", ("metric", "id", "answer", "judge", "columns"))
-    known: dict[Metric, dict[str, dict[str, float]]] = {metric: {} for metric in metrics}
+    known: dict[Metric, dict[str, _Verdicts]] = {metric: {} for metric in metrics}
     if not metrics:
         return known
     by_name = {metric.name: metric for metric in metrics}
@@ -116,7 +134,7 @@ def _judged(
         metric, columns = by_name.get(record["metric"]), record["columns"]
         whole = not any(share for column, share in columns.items() if column.endswith("_failed"))
         if metric and record["judge"] == judge and whole:
-            known[metric][record["id"]] = columns
+            known[metric][record["id"]] = _Verdicts(columns, record.get("detail") or [])
             answers[record["metric"], record["id"]] = record["answer"]
     left = [
         (metric, question, record)
@@ -126,19 +144,63 @@ def _judged(
         if answers.get((metric.name, question.id)) != record["answer"]
     ]
 
-    def work(task: tuple[Metric, dspy.Example, dict[str, Any]]) -> dict[str, float]:
+    def work(task: tuple[Metric, dspy.Example, dict[str, Any]]) -> _Verdicts:
         metric, question, record = task
-        columns = _columns(metric, question, prediction_of(record))
-        said = {"answer": record["answer"], "judge": judge, "columns": columns}
+        found = _verdicts(metric, question, prediction_of(record))
+        said = {"answer": record["answer"], "judge": judge, **asdict(found)}
         file.add({"metric": metric.name, "id": question.id, **said})
-        return columns
+        return found
 
     bar = tqdm(total=len(left), desc="judging", unit="answer", disable=None if progress else True)
     with bar, closing(as_they_come(work, left, workers, finish=True)) as outcomes:
-        for (metric, question, _), columns in outcomes:
-            known[metric][question.id] = columns
+        for (metric, question, _), found in outcomes:
+            known[metric][question.id] = found
             bar.update()
     return known
+
+
+def _verdicts(metric: Metric, question: dspy.Example, prediction: dspy.Prediction) -> _Verdicts:
+    detail: list[dict[str, Any]] = []
+
+    def kept(question: dspy.Example, prediction: dspy.Prediction) -> Any:
+        score = metric.score(question, prediction)
+        if isinstance(score, Judged):
+            detail.extend(verbatim(score.detail))  # it quotes question, answer and what the judge wrote
+        return score
+
+    return _Verdicts(_columns(replace(metric, score=kept), question, prediction), detail)
+
+
+def _unjudged(scored: Sequence[Scored], judged: Mapping[Metric, Mapping[str, _Verdicts]]) -> list[dict[str, Any]]:
+    """The verdicts that there are not; draws, as all that a judge is asked of one answer, count from 0."""
+    return [
+        {"id": each.id, "metric": metric.name, "draw": draw, "reason": verdict["failure"]}
+        for metric, found in judged.items()
+        for each in scored
+        if each.error is None
+        for draw, verdict in enumerate(found[each.id].detail)
+        if verdict.get("failure") is not None
+    ]
+
+
+def _draws(
+    scored: Sequence[Scored], judged: Mapping[Metric, Mapping[str, _Verdicts]]
+) -> dict[str, list[dict[str, Any]]]:
+    """The means of every draw, by metric; a question that failed scores in each what it scores in all."""
+    tables: dict[str, list[dict[str, Any]]] = {}
+    for metric, found in judged.items():
+        count = max((len(each.detail) for each in found.values() if any("scores" in v for v in each.detail)), default=0)
+        for draw in range(count):
+            own = [
+                Scored(each.id, found[each.id].detail[draw]["scores"])
+                if each.error is None
+                else Scored(each.id, {name: value for name, value in each.scores.items() if name in metric.gives})
+                for each in scored
+                if each.error is not None or draw < len(found[each.id].detail)
+            ]
+            table = {name: mean.to_dict() for name, mean in means(own).items()}
+            tables.setdefault(metric.name, []).append(table)
+    return tables
 
 
 def _value(question: dspy.Example, category: str) -> Any:

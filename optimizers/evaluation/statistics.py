@@ -51,6 +51,14 @@ class Difference(Mean):
 
     p: float
 
+    def signed(self) -> str:
+        """With its sign, and its interval."""
+        return str(self) if str(self).startswith("-") else f"+{self}"
+
+    def p_text(self) -> str:
+        """Its p value as it is usually printed."""
+        return "< 0.001" if self.p < 0.001 else f"{self.p:.3f}"
+
 
 def mean_of(values: Sequence[float], seed: int = 0) -> Mean:
     """The mean of values with its 95 % percentile bootstrap interval (Efron and Tibshirani, 1993, chapter 13).

@@ -17,6 +17,7 @@ from ..metrics.metric import Metric
 from .evaluation import evaluate
 from .run import Run
 from .runner import alone
+from .tables import runs_html
 
 # What answers took, and how often an output was of no use: the other half of every table of a swap.
 SPENT = (
@@ -44,6 +45,10 @@ class Swapped:
     def name(self) -> str:
         """One line: the language model, and how the program was recompiled."""
         return f"{self.lm}, recompiled ({', '.join(self.recipes)})" if self.recipes else self.lm
+
+    def _repr_html_(self) -> str:
+        """The tables of its run, in notebooks."""
+        return runs_html([self.run], self.name)
 
 
 def swap(
@@ -93,6 +98,20 @@ def swap(
     Raises:
         AspectragError: Something cannot be used as it is, two language models are one, or one is out of reach: the runs
             that are done stay, and so does what was answered of the others.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> from aspectrag import lms
+        >>> from aspectrag.data.benchmarks import load
+        >>> from aspectrag.programs import Direct
+        >>> models = {name: lms.scripted_lm({"answer": name}) for name in ("large", "small")}
+        >>> with TemporaryDirectory() as folder:
+        ...     done = swap(
+        ...         lambda _: Direct(), load("demo", limit=2).questions, models, folder,
+        ...         method="direct", metrics=["em"], progress=False,
+        ...     )
+        >>> len(done)
+        2
     """
     if recipes and recompile is None:
         raise ValueError("recipes need a function that recompiles by them")

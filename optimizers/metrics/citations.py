@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Any
 
 import dspy
 
@@ -14,9 +15,8 @@ from ...programs.blocks.concurrent import run_all
 from ...programs.blocks.stage import StageError
 from ...signatures.answering import NumberedPassage
 from ...signatures.evaluating import JudgeCitation
-from ...signatures.judging import Support
 from ...texts import encodable
-from .judge import ask
+from .judge import Judged, ask
 from .metric import Metric
 from .rouge import rouge_tokens
 
@@ -60,7 +60,7 @@ def citing_sentences(answer: str, passages: Sequence[Passage]) -> list[CitingSen
     ]
 
 
-def citation_scores(example: dspy.Example, prediction: dspy.Prediction) -> dict[str, float | None]:
+def citation_scores(example: dspy.Example, prediction: dspy.Prediction) -> Judged:
     """How far citations hold, and how much of the answer they hold up.
 
     Source: ALCE (Gao et al., EMNLP 2023), section 3, read more simply. Recall is the share of the sentences that are
@@ -74,32 +74,36 @@ def citation_scores(example: dspy.Example, prediction: dspy.Prediction) -> dict[
 
     Returns:
         ``citation_precision`` and ``citation_recall``, over what the judge gave a verdict on, and absent where it gave
-        none; ``citations_failed``, the share of its calls that gave none.
+        none; ``citations_failed``, the share of its calls that gave none; in ``detail`` the verdict of each call.
     """
     passages = prediction.get("passages") or ()
     sentences = citing_sentences(prediction.get("answer") or "", passages)
     pairs = [(sentence.text, (number,)) for sentence in sentences for number in sentence.numbers]
     wholes = [(sentence.text, sentence.numbers) for sentence in sentences if sentence.numbers]
 
-    def support(asked: tuple[str, tuple[int, ...]]) -> Support | None:
+    def support(asked: tuple[str, tuple[int, ...]]) -> dict[str, Any]:
         text, numbers = asked
         cited = [passages[number - 1] for number in numbers]
         shown = [NumberedPassage(number=place, title=p.title, text=p.text) for place, p in enumerate(cited, 1)]
+        given = {"question": example.question, "passages": shown, "sentence": text}
+        told = {"sentence": text, "passages": [passage.id for passage in cited], "verdict": None, "failure": None}
         try:
-            return ask(_JUDGE, lambda out: out.support, question=example.question, passages=shown, sentence=text)
-        except StageError:
-            return None
+            return told | {"verdict": ask(_JUDGE, lambda out: out.support, **given)}
+        except StageError as error:
+            return told | {"failure": error.reason}
 
     distinct = list(dict.fromkeys([*wholes, *pairs]))
-    verdicts = dict(zip(distinct, run_all(support, distinct, "citation"), strict=True))
+    detail = run_all(support, distinct, "citation")
+    verdicts = {asked: each["verdict"] for asked, each in zip(distinct, detail, strict=True)}
     held = [verdicts[pair] != "no support" for pair in pairs if verdicts[pair]]
     full = [verdicts[whole] == "fully supported" for whole in wholes if verdicts[whole]]
     full += [False] * (len(sentences) - len(wholes))
-    return {
+    columns = {
         "citation_precision": fmean(held) if held else None if pairs else 0.0,
         "citation_recall": fmean(full) if full else None if wholes else 0.0,
         "citations_failed": sum(not verdict for verdict in verdicts.values()) / max(len(verdicts), 1),
     }
+    return Judged(columns, detail)
 
 
 METRIC = Metric(

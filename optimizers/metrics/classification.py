@@ -42,7 +42,14 @@ class Classification:
 
 
 def classification(pairs: Iterable[tuple[str, str]]) -> Classification:
-    """Compare predicted labels with those expected.
+    r"""Compare predicted labels with those expected.
+
+    With the true positives, false positives and false negatives of a class:
+
+    .. math:: P = \frac{TP}{TP + FP}, \quad R = \frac{TP}{TP + FN}, \quad F_1 = \frac{2 P R}{P + R}
+
+    The macro-F1 is the mean of the F1 of all classes. Source: Sokolova and Lapalme, 2009; this macro-F1 is the one of
+    Opitz and Burst (arXiv 1911.03347) that averages F1, as scikit-learn computes it.
 
     Classes are the labels that occur on either side: one that was predicted and never expected lowers the macro-F1 by
     an F1 of 0, as does one that was expected and never predicted; one that does not occur at all is no class here.

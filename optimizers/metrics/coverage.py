@@ -8,7 +8,7 @@ import dspy
 from ...programs.blocks.concurrent import run_all
 from ...programs.blocks.stage import StageError
 from ...signatures.evaluating import JudgeCoverage
-from .judge import ask
+from .judge import Judged, ask
 from .metric import Metric
 from .reading import said
 
@@ -16,7 +16,7 @@ _WORTH = {"fully covered": 1.0, "partly covered": 0.5, "not covered": 0.0}
 _JUDGE = dspy.Predict(JudgeCoverage)
 
 
-def coverage(example: dspy.Example, prediction: dspy.Prediction) -> dict[str, float | None] | None:
+def coverage(example: dspy.Example, prediction: dspy.Prediction) -> Judged | None:
     """The mean over the sub-questions: 1 where it is covered in full, a half where in part.
 
     One call for each sub-question, none for an answer that says nothing, which covers nothing. The measure is ours;
@@ -24,26 +24,29 @@ def coverage(example: dspy.Example, prediction: dspy.Prediction) -> dict[str, fl
 
     Returns:
         ``coverage``, over the sub-questions that the judge gave a verdict on, and absent where it gave none;
-        ``coverage_failed``, the share that it gave none on. ``None`` for a question without sub-questions.
+        ``coverage_failed``, the share that it gave none on; in ``detail`` the verdict on each sub-question. ``None``
+        for a question without sub-questions.
     """
     parts = [part for part in example.get("sub_questions") or () if (part.get("question") or "").strip()]
     answer = said(prediction)
     if not parts:
         return None
     if not answer:
-        return {"coverage": 0.0, "coverage_failed": 0.0}
+        return Judged({"coverage": 0.0, "coverage_failed": 0.0})
 
-    def worth(part: dict[str, Any]) -> float | None:
+    def verdict(part: dict[str, Any]) -> dict[str, Any]:
         expected = next(iter(part.get("answers") or ()), "")
         given = {"question": example.question, "answer": answer, "aspect": part["question"], "expected": expected}
+        told = {"aspect": part["question"], "verdict": None, "failure": None}
         try:
-            return ask(_JUDGE, lambda out: _WORTH[out.coverage], **given)
-        except StageError:
-            return None
+            return told | {"verdict": ask(_JUDGE, lambda out: out.coverage, **given)}
+        except StageError as error:
+            return told | {"failure": error.reason}
 
-    verdicts = run_all(worth, parts, "aspect")
-    known = [verdict for verdict in verdicts if verdict is not None]
-    return {"coverage": fmean(known) if known else None, "coverage_failed": 1 - len(known) / len(verdicts)}
+    verdicts = run_all(verdict, parts, "aspect")
+    known = [_WORTH[each["verdict"]] for each in verdicts if each["verdict"]]
+    columns = {"coverage": fmean(known) if known else None, "coverage_failed": 1 - len(known) / len(verdicts)}
+    return Judged(columns, verdicts)
 
 
 METRIC = Metric(

@@ -12,7 +12,12 @@ DEFAULT_K = 10
 
 
 def div(scores: Scores, order: Sequence[int], k: int = DEFAULT_K) -> float:
-    """Worth of the first ``k`` passages of an order, divided by that of the silver list.
+    r"""Worth of the first ``k`` passages of an order, divided by that of the silver list.
+
+    Of a list it is the sum of what its passages add, each at its place, where ``c`` is how well a sub-answer is covered
+    by those before it:
+
+    .. math:: W(d_1 \dots d_k) = \sum_t \sum_i \frac{1 - c_{t,i}}{\sum_j (1 - c_{t,j})} \, score(i, d_t)
 
     Source: RichRAG (arXiv 2406.12566), section 3.4 and its public code ("RANK DIV"). The silver list is made greedily,
     so a better one may exist, and DIV may exceed 1. Where no passage covers anything, every order is as good as any: 1.

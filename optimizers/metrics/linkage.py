@@ -19,7 +19,7 @@ from ...programs.blocks.concurrent import run_all
 from ...programs.blocks.stage import RejectedOutputError, StageError
 from ...signatures.evaluating import NumberedReference, RankAgainstReferences
 from ...texts import encodable
-from .judge import ask
+from .judge import Judged, ask
 from .metric import Metric
 from .reading import said
 
@@ -62,9 +62,9 @@ class Linkage:
             "linkage_failed": fmean(draw.failure is not None for draw in self.draws),
         }
 
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready form."""
-        return asdict(self)
+    def detail(self) -> list[dict[str, Any]]:
+        """Each draw in a JSON-ready form: references, rank, failure, and the columns as if it was the only one."""
+        return [{**asdict(draw), "scores": Linkage((draw,)).scores()} for draw in self.draws]
 
 
 def mean_reciprocal_rank(ranks: Sequence[int]) -> float:
@@ -184,12 +184,13 @@ def linkage_over(draws: int) -> Metric:
 
     ``mrr`` and ``mpr`` let an answer be worse than all references, as LINKAGE does (worst rank N + 1); ``mrr_n`` and
     ``mpr_n`` put it beside the worst of them, as Typed-RAG does (N). Both are of the same judgement. ``linkage_failed``
-    is the share of the draws without a rank; these are in the other columns with the worst one.
+    is the share of the draws without a rank; these are in the other columns with the worst one. Every draw is told in
+    the score's ``detail``: an evaluation keeps it, and gives the means of each draw beside those of all.
     """
 
-    def score(example: dspy.Example, prediction: dspy.Prediction) -> dict[str, float] | None:
+    def score(example: dspy.Example, prediction: dspy.Prediction) -> Judged | None:
         judged = linkage(example, prediction, draws)
-        return judged.scores() if judged else None
+        return Judged(judged.scores(), judged.detail()) if judged else None
 
     return Metric(
         "linkage",

@@ -28,6 +28,11 @@ class Metric:
         gives: Its columns where it has several, the one that counts most first; its own name by default.
         labels: For one that scores a classifier: the label expected and the one given, ``None`` where it does not
             apply. Over a whole run they make F1 by class and a confusion matrix.
+
+    Example:
+        >>> words = Metric("words", "how many", lambda _, prediction: len(prediction.answer.split()), "neither")
+        >>> words.score(dspy.Example(), dspy.Prediction(answer="Coal is cheap."))
+        3
     """
 
     name: str

@@ -1,4 +1,10 @@
-"""Whether a question was taken for what it is: its type, or the route that suits it."""
+r"""Whether a question was taken for what it is: its type, or the route that suits it.
+
+.. math:: \frac{1}{n} \sum_i [taken_i = expected_i]
+
+Over the questions whose type or route is known. Types are those of Typed-RAG (arXiv 2503.15879), routes those of HANRAG
+(arXiv 2509.09713). F1 by class and the confusion matrix come from :func:`.classification.classification`.
+"""
 
 from collections.abc import Callable
 from typing import get_args

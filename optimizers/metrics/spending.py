@@ -1,4 +1,9 @@
-"""What an answer took: steps, calls of language models, tokens, money, time."""
+"""What an answer took: steps, calls of language models, tokens, money, time.
+
+Each is counted for a question and averaged over questions. ``steps`` are retrieval-generation cycles as HANRAG counts
+them (arXiv 2509.09713, section 4); ``tokens`` is ``prompt_tokens + completion_tokens``; ``cost`` is the sum of tokens
+times the price of one, over models and calls. The others are counts and a clock, without a source.
+"""
 
 from collections.abc import Callable
 

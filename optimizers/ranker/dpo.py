@@ -96,6 +96,10 @@ class PreferenceRanker(Teleprompter):
             reward that costs calls of a model, 0 keeps to the greedy one.
         explored: Whether aspects are explored by the language model in force.
         progress: Whether to show bars.
+
+    Example:
+        >>> trainer = PreferenceRanker("runs/ranker")
+        >>> better = trainer.compile(program, trainset=train, valset=val)  # doctest: +SKIP
     """
 
     def __init__(

@@ -78,7 +78,7 @@ class SupervisedRanker(Teleprompter):
         >>> trainer = SupervisedRanker("runs/ranker")  # doctest: +SKIP
         >>> better = trainer.compile(program, trainset=train, valset=dev)  # doctest: +SKIP
         >>> str(trainer.report)  # doctest: +SKIP
-        'validation 0.7012 -> 0.8123, epoch 31 of 43 kept'
+        'validation 0.4358 -> 0.7440, epoch 10 of 22 kept'
     """
 
     def __init__(

@@ -32,6 +32,10 @@ class Settings:
 
     Raises:
         AspectragError: A number is not above 0.
+
+    Example:
+        >>> Settings(epochs=2).epochs
+        2
     """
 
     epochs: int = 60

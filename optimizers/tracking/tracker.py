@@ -42,6 +42,11 @@ class Tracker:
         uri: Where MLflow is.
         experiment: Id of the experiment.
         client: MLflow's own.
+
+    Example:
+        >>> from aspectrag.optimizers.tracking import connect
+        >>> tracker = connect("sqlite:///mlflow.db")  # doctest: +SKIP
+        >>> tracker.trace(program(question="Is coal cheap?"))  # doctest: +SKIP
     """
 
     uri: str

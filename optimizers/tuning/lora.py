@@ -51,6 +51,10 @@ class LoraSettings:
 
     Raises:
         AspectragError: A number cannot be.
+
+    Example:
+        >>> LoraSettings(rank=4).rank
+        4
     """
 
     rank: int = 8
@@ -127,6 +131,9 @@ def tune(
     Raises:
         AspectragError: There is nothing to learn from, the base cannot be had, the folder holds something else, the
             training diverged, or the disk is full.
+
+    Example:
+        >>> tune("smollm2", chats[:90], chats[90:], "runs/adapter")  # doctest: +SKIP
     """
     from peft import LoraConfig, get_peft_model
     from transformers import set_seed

@@ -89,6 +89,9 @@ def tunable(lm: dspy.LM) -> dspy.LM:
 
     Raises:
         AspectragError: It is no local model.
+
+    Example:
+        >>> tunable(lms.load("local/smollm2")).provider  # doctest: +SKIP
     """
     if not LoraProvider.is_provider_model(lm.model):
         raise AspectragError(f"{lm.model} cannot be tuned here: take a local model, such as local/smollm2")

@@ -16,8 +16,14 @@ from ...lms import load
 from ...lms.local.card import read_card, write_card
 from .labeled import LabeledFinetune
 from .lora import LoraSettings
+from .measuring import held_out_scores
 from .skills import SKILLS, Lessons, lessons, measured_on, predictor_of, stage_of
 from .thresholds import best_threshold, probabilities
+
+# In the scores of a card: those of the examples that were held out.
+HELD_OUT = "held out"
+# Share of the time that is kept for the threshold and for measuring.
+_MEASURING = 0.05
 
 
 @dataclass(frozen=True)
@@ -40,8 +46,8 @@ PLANS: Mapping[str, Plan] = {
 
 
 def train_revelator(
-    store: Path,
-    out: Path,
+    store: str | Path,
+    out: str | Path,
     *,
     skills: Sequence[str] = SKILLS,
     base: str = "smollm2",
@@ -61,7 +67,8 @@ def train_revelator(
         base: Name of the small model, after ``local/``.
         most: Examples of a skill, at most; by default as in :data:`PLANS`.
         epochs: Passes over them; by default as in :data:`PLANS`.
-        minutes: In all, with what it takes to read the sets; shared out by how much of each skill there is to read.
+        minutes: In all, with what it takes to read the sets and to measure; shared out by how much of each skill there
+            is to read.
         settings: How to train; its epochs and minutes are those above.
         told: Called with each skill that is done, and its folder.
         progress: Whether to show bars.
@@ -71,8 +78,11 @@ def train_revelator(
 
     Raises:
         AspectragError: There is no such skill, its examples cannot be had, or see :func:`.lora.tune`.
+
+    Example:
+        >>> train_revelator(Path("data"), Path("runs/revelator"), skills=["router"])  # doctest: +SKIP
     """
-    until = time.monotonic()
+    store, out, until = Path(store), Path(out), time.monotonic()
     settings = settings or LoraSettings()
     for skill in skills:
         stage_of(skill)
@@ -106,27 +116,34 @@ def teach(
 ) -> Any:
     """Teach one skill; a verdict then gets the threshold that is best for the examples that were held out.
 
+    What the skill scores on them is in its card: as weights and threshold were chosen by them, a little too high.
+
     Args:
         skill: Of :data:`.skills.SKILLS`.
         lm: The small model.
         found: What is learnt from.
         out: Folder of the adapter.
         settings: How to train.
-        until: See :func:`.lora.tune`.
+        until: See :func:`.lora.tune`; measuring included.
         progress: Whether to show a bar.
 
     Returns:
         The predictor of the stage, with the tuned model.
     """
-    tuner = LabeledFinetune(lm, out=out, skill=skill, until=until, progress=progress, **vars(settings))
+    trained_by = until if until is None else until - _MEASURING * max(0.0, until - time.monotonic())
+    tuner = LabeledFinetune(lm, out=out, skill=skill, until=trained_by, progress=progress, **vars(settings))
     tuned = tuner.compile(predictor_of(skill), trainset=found.learn, valset=found.held_out)
     (output,) = tuned.signature.output_fields
     card = read_card(out)
     if tuned.signature.output_fields[output].annotation is bool and output not in card.thresholds:
         chances = probabilities(tuned, output, found.held_out)
         threshold = best_threshold(chances, [bool(each[output]) for each in found.held_out])
-        write_card(out, replace(card, thresholds={output: threshold}))
+        card = replace(card, thresholds={output: threshold})
+        write_card(out, card)
         tuned.lm = load(f"local/{out}")
+    if HELD_OUT not in card.scores:
+        scores = held_out_scores(skill, tuned.lm, found.held_out, output, until, progress)
+        write_card(out, replace(card, scores={**card.scores, HELD_OUT: scores}))
     return tuned
 
 

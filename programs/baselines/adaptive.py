@@ -27,6 +27,10 @@ class AdaptiveConfig(IrcotConfig):
 
     Attributes:
         single_k: Passages of a single retrieval.
+
+    Example:
+        >>> AdaptiveConfig(k=3).k
+        3
     """
 
     single_k: int = 5
@@ -36,6 +40,18 @@ class Adaptive(Ircot):
     """Adaptive-RAG over any retriever; the result's ``route`` is ``none``, ``single`` or ``multiple``.
 
     A question whose class cannot be told takes the single retrieval.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> from aspectrag import lms
+        >>> from aspectrag.data import Passage
+        >>> from aspectrag.data.index import build
+        >>> lm = lms.scripted_lm({"look_ups": "none", "answer": "It is."})
+        >>> with TemporaryDirectory() as folder, dspy.context(lm=lm):
+        ...     index = build([Passage("1", "Coal", "Coal is cheap.")], f"{folder}/index", "bm25")
+        ...     found = Adaptive(None, index)(question="Is coal cheap?")
+        >>> found.route, found.answer
+        ('none', 'It is.')
     """
 
     config_class: ClassVar[type[Config]] = AdaptiveConfig

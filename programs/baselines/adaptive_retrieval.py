@@ -32,6 +32,10 @@ class AdaptiveRetrievalConfig(AnswerConfig):
         test: What is rated from 1 to 5: the ``popularity`` of the question's entity, or the model's ``confidence`` in
             the answer that it gives from memory, which then stands.
         threshold: Ratings below it make the program retrieve.
+
+    Example:
+        >>> AdaptiveRetrievalConfig(k=3).k
+        3
     """
 
     answers: Literal["full", "brief"] = "brief"
@@ -50,6 +54,18 @@ class AdaptiveRetrieval(Program):
     """Adaptive Retrieval over any retriever; the result's ``route`` is ``none`` or ``single``.
 
     A question whose rating cannot be told is looked up.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> from aspectrag import lms
+        >>> from aspectrag.data import Passage
+        >>> from aspectrag.data.index import build
+        >>> lm = lms.scripted_lm({"entity": "coal", "popularity": 5, "answer": "It is."})
+        >>> with TemporaryDirectory() as folder, dspy.context(lm=lm):
+        ...     index = build([Passage("1", "Coal", "Coal is cheap.")], f"{folder}/index", "bm25")
+        ...     found = AdaptiveRetrieval(None, index)(question="Is coal cheap?")
+        >>> found.route, found.answer
+        ('none', 'It is.')
     """
 
     config_class: ClassVar[type[Config]] = AdaptiveRetrievalConfig

@@ -11,7 +11,14 @@ from ..program import Program, Result, result
 
 
 class Direct(Program):
-    """One call, no retrieval: what the model knows. A retriever is accepted, as everywhere, and not used."""
+    """One call, no retrieval: what the model knows. A retriever is accepted, as everywhere, and not used.
+
+    Example:
+        >>> from aspectrag import lms
+        >>> with dspy.context(lm=lms.scripted_lm({"answer": "It is."})):
+        ...     Direct()(question="Is coal cheap?").answer
+        'It is.'
+    """
 
     config_class: ClassVar[type[Config]] = AnswerConfig
     config: AnswerConfig

@@ -26,6 +26,10 @@ class IrcotConfig(AnswerConfig):
         k: Passages per step.
         max_passages: Most passages gathered.
         max_steps: Most thoughts.
+
+    Example:
+        >>> IrcotConfig(k=3).k
+        3
     """
 
     k: int = 6
@@ -40,7 +44,20 @@ class IrcotConfig(AnswerConfig):
 
 
 class Ircot(Program):
-    """IRCoT over any retriever; the result's ``sub_questions`` are the queries with the thoughts they led to."""
+    """IRCoT over any retriever; the result's ``sub_questions`` are the queries with the thoughts they led to.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> from aspectrag import lms
+        >>> from aspectrag.data import Passage
+        >>> from aspectrag.data.index import build
+        >>> lm = lms.scripted_lm({"thought": "It is.", "answered": True, "answer": "It is [1].", "citations": [1]})
+        >>> with TemporaryDirectory() as folder, dspy.context(lm=lm):
+        ...     index = build([Passage("1", "Coal", "Coal is cheap.")], f"{folder}/index", "bm25")
+        ...     found = Ircot(None, index)(question="Is coal cheap?")
+        >>> found.route, found.answer
+        ('multiple', 'It is [1].')
+    """
 
     config_class: ClassVar[type[Config]] = IrcotConfig
     config: IrcotConfig

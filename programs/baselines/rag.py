@@ -12,7 +12,20 @@ from ..program import Program, Result, result
 
 
 class Rag(Program):
-    """One retrieval, one generation."""
+    """One retrieval, one generation.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> from aspectrag import lms
+        >>> from aspectrag.data import Passage
+        >>> from aspectrag.data.index import build
+        >>> lm = lms.scripted_lm({"answer": "It is [1].", "citations": [1]})
+        >>> with TemporaryDirectory() as folder, dspy.context(lm=lm):
+        ...     index = build([Passage("1", "Coal", "Coal is cheap.")], f"{folder}/index", "bm25")
+        ...     found = Rag(None, index)(question="Is coal cheap?")
+        >>> found.route, found.answer
+        ('rag', 'It is [1].')
+    """
 
     config_class: ClassVar[type[Config]] = AnswerConfig
     config: AnswerConfig

@@ -36,7 +36,12 @@ SUPPORT_WEIGHT, USEFULNESS_WEIGHT = 1.0, 0.5
 
 @dataclass(frozen=True)
 class SelfRagConfig(AnswerConfig):
-    """Settings of Self-RAG."""
+    """Settings of Self-RAG.
+
+    Example:
+        >>> SelfRagConfig(k=3).k
+        3
+    """
 
     answers: Literal["full", "brief"] = "brief"
 
@@ -46,6 +51,18 @@ class SelfRag(Program):
 
     ``sub_questions`` are the answers that competed, each with its passage; the best one, the first of equals, is the
     answer.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> from aspectrag import lms
+        >>> from aspectrag.data import Passage
+        >>> from aspectrag.data.index import build
+        >>> lm = lms.scripted_lm({"retrieve": False, "answer": "It is."})
+        >>> with TemporaryDirectory() as folder, dspy.context(lm=lm):
+        ...     index = build([Passage("1", "Coal", "Coal is cheap.")], f"{folder}/index", "bm25")
+        ...     found = SelfRag(None, index)(question="Is coal cheap?")
+        >>> found.route, found.answer
+        ('none', 'It is.')
     """
 
     config_class: ClassVar[type[Config]] = SelfRagConfig

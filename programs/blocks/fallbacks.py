@@ -31,7 +31,15 @@ class Fallback:
 
 
 def fall_back(stage: str, reason: str) -> None:
-    """Record a fallback of the program call that is running, in its result and in its trace."""
+    """Record a fallback of the program call that is running, in its result and in its trace.
+
+    Example:
+        >>> collected = []
+        >>> with dspy.context(fallbacks=collected):
+        ...     fall_back("classify", "no type; plain RAG instead")
+        >>> collected
+        [Fallback(stage='classify', reason='no type; plain RAG instead')]
+    """
     # A reason may hold what a model said: of any length, and with line breaks that would look like the program's own.
     reason = encodable(" ".join(reason[: 4 * MOST_CHARACTERS].split()))
     reason = reason if len(reason) <= MOST_CHARACTERS else reason[: MOST_CHARACTERS - 1] + "…"

@@ -15,6 +15,10 @@ def at_least(count: int, texts: Iterable[str], what: str) -> list[str]:
 
     Raises:
         RejectedOutputError: Fewer than ``count`` are left.
+
+    Example:
+        >>> at_least(2, ["cost ", "Cost", "safety"], "aspects")
+        ['cost', 'safety']
     """
     first: dict[str, str] = {}
     for text in filter(None, (encodable(text).strip() for text in texts)):
@@ -26,7 +30,12 @@ def at_least(count: int, texts: Iterable[str], what: str) -> list[str]:
 
 
 def at_most(most: int, parts: list[Part], stage: str) -> list[Part]:
-    """The first ``most`` parts; leaving some out is a fallback of the stage that made them."""
+    """The first ``most`` parts; leaving some out is a fallback of the stage that made them.
+
+    Example:
+        >>> at_most(2, ["cost", "safety", "waste"], "explore")
+        ['cost', 'safety']
+    """
     if len(parts) > most:
         fall_back(stage, f"{len(parts)} parts, the first {most} are used")
     return parts[:most]

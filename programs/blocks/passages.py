@@ -16,7 +16,13 @@ PROMPT_TOKENS, ANSWER_TOKENS = 1000, 512
 
 
 def retrieve(retriever: Retriever, queries: Sequence[str], k: int) -> list[list[Passage]]:
-    """Search for all queries in one batch, as one step of the trace."""
+    """Search for all queries in one batch, as one step of the trace.
+
+    Example:
+        >>> from aspectrag.data.index import NoPassages
+        >>> retrieve(NoPassages(), ["Is coal cheap?", "Is it clean?"], 5)
+        [[], []]
+    """
     with step("retrieval", "retrieve", {"queries": list(queries), "k": k}) as own:
         found = [list(passages[:k]) for passages in retriever.search(queries, k)]
         own.outputs = [[passage.to_dict() for passage in passages] for passages in found]
@@ -27,7 +33,13 @@ def retrieve(retriever: Retriever, queries: Sequence[str], k: int) -> list[list[
 
 
 def merge(lists: Sequence[Sequence[Passage]]) -> list[Passage]:
-    """All passages of several lists, first come first; a text that was there already is dropped."""
+    """All passages of several lists, first come first; a text that was there already is dropped.
+
+    Example:
+        >>> coal, sun = Passage("1", "Coal", "Coal is cheap."), Passage("2", "Sun", "So is the sun.")
+        >>> [passage.id for passage in merge([[coal], [sun, coal]])]
+        ['1', '2']
+    """
     merged: dict[str, Passage] = {}
     for passages in lists:
         for passage in passages:
@@ -37,7 +49,14 @@ def merge(lists: Sequence[Sequence[Passage]]) -> list[Passage]:
 
 
 def rerank(retriever: Retriever, query: str, passages: Sequence[Passage], k: int) -> list[Passage]:
-    """The best ``k`` passages for ``query``; a retriever that cannot rank keeps its own scores, with a warning."""
+    """The best ``k`` passages for ``query``; a retriever that cannot rank keeps its own scores, with a warning.
+
+    Example:
+        >>> from aspectrag.data.index import NoPassages
+        >>> coal, sun = Passage("1", "Coal", "Coal is cheap."), Passage("2", "Sun", "So is the sun.")
+        >>> [passage.id for passage in rerank(NoPassages(), "sun", [coal, sun], 1)]  # an index would rank
+        ['1']
+    """
     if not isinstance(retriever, Ranker):
         note("warning", "rerank", f"{type(retriever).__name__} cannot rank: passages keep the order they were found in")
         return list(passages[:k])

@@ -15,7 +15,12 @@ Accepted = TypeVar("Accepted")
 
 
 class RejectedOutputError(Exception):
-    """Raised by an ``accept`` function: the output has the right types and still is of no use."""
+    """Raised by an ``accept`` function: the output has the right types and still is of no use.
+
+    Example:
+        >>> str(RejectedOutputError("a verdict without a reason"))
+        'a verdict without a reason'
+    """
 
 
 class StageError(Exception):
@@ -25,6 +30,10 @@ class StageError(Exception):
         stage: The stage's attribute name in its program.
         reason: Why the last attempt was refused.
         text: What the model said last, as text; may be empty.
+
+    Example:
+        >>> str(StageError("classify", "no type"))
+        'classify: no type'
     """
 
     def __init__(self, stage: str, reason: str, text: str = "") -> None:

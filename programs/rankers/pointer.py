@@ -33,6 +33,10 @@ class PointerRanker:
         network: The trained network.
         encoder: The encoder it was trained with.
         meta: What trained it; kept when it is saved.
+
+    Example:
+        >>> ranker = PointerRanker.load("my-ranker")  # doctest: +SKIP
+        >>> RichRag(None, index, ranker=ranker)(question="Is coal cheap, and is it clean?")  # doctest: +SKIP
     """
 
     def __init__(self, network: "PointerNetwork", encoder: Encoder, meta: dict[str, Any] | None = None) -> None:

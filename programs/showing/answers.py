@@ -21,12 +21,20 @@ _LISTS = {
 def linked(record: Mapping[str, Any]) -> Iterator[tuple[str, int | None]]:
     """The answer in pieces: text, and the numbers in it that point to a passage.
 
+    The answer to a sub-question has no list of its citations: they point into its own passages.
+
     Example:
         >>> record = {"answer": "So [1, 9].", "citations": [{"number": 1, "passage_id": "a", "title": ""}]}
         >>> list(linked(record))
         [('So ', None), ('[', None), ('1', 1), (', ', None), ('9', None), (']', None), ('.', None)]
+        >>> list(linked({"question": "So?", "answer": "So [2]", "passages": ["a", "b"]}))[2]
+        ('2', 2)
     """
-    known = {str(citation["number"]): citation["number"] for citation in record.get("citations") or []}
+    if "citations" in record or "question" not in record:
+        numbers = [citation["number"] for citation in record.get("citations") or []]
+    else:
+        numbers = range(1, len(record.get("passages") or []) + 1)
+    known = {str(number): number for number in numbers}
     for piece in _MARK.split(record.get("answer") or ""):
         if _MARK.fullmatch(piece):
             yield from ((part, known.get(part)) for part in _NUMBER.split(piece) if part)
@@ -51,7 +59,12 @@ def _is_result(value: Any) -> bool:
         isinstance(value, Mapping)
         and isinstance(value.get("answer"), str)
         and all(_all_have(value.get(name) or [], keys) for name, keys in _LISTS.items())
+        and all(_is_part(each) for each in value.get("sub_questions") or [])
     )
+
+
+def _is_part(value: Mapping[str, Any]) -> bool:
+    return isinstance(value["answer"], str | None) and _all_have(value.get("passages") or [], _LISTS["passages"])
 
 
 def _all_have(items: Any, keys: tuple[str, ...]) -> bool:

@@ -4,11 +4,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..trace import Trace
 from .answers import result_of
+from .lines import clip
 from .rows import Row, Tree, tree_of
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 State = Literal["same", "changed", "only A", "only B"]
 # Beside its parts. Times are not among them: they are never the same twice.
@@ -99,6 +103,18 @@ class Difference:
         from .differences import difference_html
 
         return difference_html(self)
+
+    def __rich__(self) -> "RenderableType":
+        """How a console of rich shows it: a tree of what differs."""
+        from .difference_tree import difference_view
+
+        return difference_view(self, ("A", "B"))
+
+    def __repr__(self) -> str:
+        """One line: how many steps differ, and the way to the first."""
+        pairs = list(self.walk())
+        way = " > ".join(clip(pair.row.name) for pair in self.first)
+        return f"Difference({sum(pair.differs for pair in pairs)} of {len(pairs)} steps{way and f', first: {way}'})"
 
 
 def compare(before: Trace, after: Trace) -> Difference:

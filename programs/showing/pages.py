@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from ...errors import SECRET_VARIABLES, is_secret_name, redact
 from ...texts import printable
+from .answers import linked
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -44,6 +45,7 @@ def templates(*folders: Path) -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["clean"] = clean
+    environment.filters["linked"] = linked
     return environment
 
 

@@ -6,11 +6,17 @@ import threading
 import time
 
 import pytest
+import torch
 from aspectrag.app import evaluate
 from aspectrag.lms import scripted_lm
 from aspectrag.optimizers.evaluation import runner
+from aspectrag.optimizers.evaluation.run import Run
 from aspectrag.programs.baselines.rag import Rag
 from aspectrag.programs.config import AnswerConfig
+from aspectrag.programs.rankers import pointer
+from aspectrag.programs.rankers.network import PointerNetwork
+from aspectrag.programs.rankers.pointer import PointerRanker
+from faceted import WordEncoder
 from fakes import ListRetriever, by_fields
 from servers import chat
 from werkzeug import Response
@@ -47,7 +53,7 @@ def test_several_methods_over_one_benchmark_make_one_table_and_resume(run, here,
     assert cells(out, "questions") == ["6 of 6", "6 of 6"]
     assert all(re.fullmatch(r"\d\.\d{3} \[\d\.\d{3}, \d\.\d{3}\]", cell) for cell in cells(out, "f1"))
     assert cells(out, "lm_calls") == ["1.000 [1.000, 1.000]", "2.000 [2.000, 2.000]"]
-    assert not any(line.startswith("cost") for line in out.splitlines())  # this model has no price: unknown is not 0
+    assert cells(out, "cost") == ["unknown", "unknown"]  # this model has no price: that is not 0
     assert "runs/demo: rag, typed" in out
     calls = len(lm.engine.calls)
     assert calls == 18
@@ -193,3 +199,35 @@ def test_no_key_is_in_any_file_of_a_run(run, here, server):
     for file in files:
         assert KEY.encode() not in file.read_bytes(), file
     assert KEY not in out + err
+
+
+def test_tables_are_written_as_json(run, here, lm):
+    code, _, err = run("eval", "rag", "typed", *demo("--json", here / "eval.json"))
+    assert code == 0, err
+    seen = json.loads((here / "eval.json").read_text())
+    assert [each["answered"] for each in seen["runs"]] == [6, 6]
+    assert set(seen["runs"][0]["metrics"]["f1"]) == {"mean", "low", "high", "n"}
+    assert {row["category"] for row in seen["runs"][0]["by_category"]} >= {"type"}
+    code, out, err = run("compare", here / "runs" / "demo", "--json", here / "compare.json")
+    assert code == 0, err
+    assert any(line.startswith("cost") and line.count("unknown") == 2 for line in out.splitlines())
+    compared = json.loads((here / "compare.json").read_text())
+    assert compared["rows"] == seen["comparison"]["rows"]
+    assert set(compared["rows"][0]["differences"][1]) == {"mean", "low", "high", "n", "p"}
+    code, _, err = run("compare", here / "runs" / "demo", "--json", here)
+    assert (code, "is a folder" in err) == (1, True)
+
+
+def test_a_trained_ranker_is_evaluated_and_another_one_does_not_go_on_with_its_run(run, here, lm, monkeypatch):
+    for seed, name in enumerate(("one", "two")):
+        torch.manual_seed(seed)
+        network = PointerNetwork(32, 16, 2, 1)
+        PointerRanker(network, WordEncoder()).save(here / name)
+    monkeypatch.setattr(pointer, "_encoder", lambda folder, identity: WordEncoder())
+    code, _, err = run("eval", "rich", *demo("--ranker", here / "one", "--limit", 2))
+    assert code == 0, err
+    assert "weights" in Run(here / "runs" / "demo" / "rich").config["ranker"]
+    code, _, err = run("eval", "rich", *demo("--ranker", here / "two", "--limit", 2))
+    assert (code, "another ranker" in err) == (1, True)
+    code, _, err = run("eval", "rag", *demo("--ranker", here / "one"))
+    assert (code, "--ranker is for the method rich" in err) == (1, True)

@@ -3,6 +3,7 @@
 import json
 import re
 import threading
+from types import SimpleNamespace
 
 import pytest
 from aspectrag.app import swap
@@ -118,12 +119,12 @@ def compiled(monkeypatch):
     """Recompiling, without its hours."""
     seen = []
 
-    def fake(recipe, program, out, *, lm, data, workers, progress, roles):
-        seen.append((recipe, lm.model, data, workers))
+    def fake(recipe, program, out, *, lm, workers, roles):
+        seen.append((recipe, lm.model, workers))
         better = program.deepcopy()
         better.route.demos = [{"question": "What about tea?", "route": "single-step", "augmented": True}]
         better.save(out, meta={"lm": lm.model})
-        return better
+        return SimpleNamespace(program=better)
 
     monkeypatch.setattr(compiling, "compile_recipe", fake, raising=False)
     return seen
@@ -133,7 +134,7 @@ def test_recompiled_each_has_two_rows(run, here, lms, compiled):
     arguments = ("swap", "han", *of("one", "two"), *demo("--recompile", "router"))
     code, out, err = run(*arguments)
     assert code == 0, err
-    assert compiled == [("router", lms[name].model, None, 8) for name in ("one", "two")]
+    assert compiled == [("router", lms[name].model, 8) for name in ("one", "two")]
     assert [name for name, _ in spent(out)] == ["one", "recompiled (router)", "two", "recompiled (router)"]
     assert out.count("recompiled (router)") == 2 + 2 * len({metric for metric, _ in quality(out)})
     assert len(folders(here / "runs" / "swap-demo")) == 4

@@ -30,30 +30,3 @@ def test_escape_sequences_lone_surrogates_and_keys_do_not_come_through(capsys):
 def test_an_answer_without_sources_says_so(capsys):
     out = printed(answer_view(result("So.", route="rag", passages=[Passage("a", "A", "x")], steps=1)), capsys)
     assert "cites none" in out
-
-
-def test_the_tree_shows_errors_fallbacks_and_long_texts_cut(capsys):
-    call = Step("lm", "model", tokens={"prompt": 3, "completion": 2}, cached=False)
-    steps = [
-        Step("module", "classify", outputs={"type": "x" * 500}, children=[call]),
-        Step("retrieval", "retrieve", {"queries": ["why?", "how?"], "k": 2}, [[{"id": "a", "title": ""}], []]),
-        Step("module", "answer", error="LMServerError: no", children=[]),
-        Step("fallback", "answer", outputs="plain RAG instead"),
-    ]
-    out = printed(trace_view(Trace([Step("program", "TypedRag", children=steps)])), capsys)
-    assert "classify  0.00 s, 3 + 2 tokens" in out
-    assert "x" * 81 not in out
-    assert "why? -> a" in out
-    assert "how? -> nothing" in out
-    assert "LMServerError: no" in out
-    assert "plain RAG instead" in out
-    assert "1 model calls, 3 + 2 tokens" in out
-
-
-def test_a_verdict_on_a_passage_is_one_line_with_its_title(capsys):
-    call = Step("lm", "model", tokens={"prompt": 3, "completion": 2}, cached=False)
-    verdict = Step("module", "judge_relevance", outputs={"relevant": True}, children=[call])
-    branch = Step("branch", "passage 1", inputs=Passage("a", "[b]Danube[/b]", "x"), children=[verdict])
-    out = printed(trace_view(Trace([branch])), capsys)
-    assert "passage 1  0.00 s, 3 + 2 tokens  relevant: True  [b]Danube[/b]" in out
-    assert "judge_relevance" not in out

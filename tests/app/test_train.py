@@ -1,5 +1,7 @@
 """``aspectrag train revelator``, on a tiny base and small sets."""
 
+import re
+
 import pytest
 from sets import make_sets
 from tiny import tiny_base
@@ -20,6 +22,7 @@ def test_a_skill_is_trained_and_told_how_to_be_used(run, store, base, tmp_path):
     code, out, err = run("train", "revelator", *given)
     assert code == 0, err
     assert "--role route=local/" in out
+    assert re.search(r"accuracy \d.*, macro-F1 \d.* on \d+ held-out examples", out)
     assert (tmp_path / "router" / "card.json").is_file()
     assert run("train", "revelator", *given)[0] == 0
     code, _, err = run("train", "revelator", *given, "--seed", 5)

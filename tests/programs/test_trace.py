@@ -77,6 +77,13 @@ def test_round_trip_and_file(tmp_path):
     assert [s.kind for s in loaded.walk()] == [s.kind for s in trace.walk()]
 
 
+def test_it_is_written_as_a_page_too(tmp_path):
+    Trace([Step("program", "Rag", {"question": "<b>?"}, {"answer": "So."})]).save(tmp_path / "t.html")
+    page = (tmp_path / "t.html").read_text(encoding="utf-8")
+    assert "<title>t.html</title>" in page
+    assert "&lt;b&gt;?" in page
+
+
 def test_a_file_is_read_as_it_was_written(tmp_path):
     with record() as trace, step("retrieval", "outer", {"q": 1}):
         note("warning", "inner", "careful")

@@ -46,15 +46,16 @@ def report_page(runs: Sequence[Run], *, limit: int | None = None, traces: bool =
         style_hash=digest(style),
         script_hash=digest(script),
         version=__version__,
-        runs=[{"name": name, "metrics": run.metrics} for name, run in zip(names, runs, strict=True)],
+        runs=[
+            {"name": name, "metrics": run.metrics, "unpriced": run.unpriced}
+            for name, run in zip(names, runs, strict=True)
+        ],
         base=names[0],
         facts=facts(runs),
         numbers=found,
         plots=_plots(runs, names, found, progress),
         colours=len(COLOURS),
         arrow=arrow,
-        difference=signed,
-        p_value=p_value,
         significant=SIGNIFICANT,
         entries=shown,
         total=len({(question.id, question.question) for run in runs for question in run.questions}),
@@ -103,19 +104,3 @@ def _data(shown: Sequence[Entry], columns: Sequence[str], runs: int, clean: Any)
     ]
     text = json.dumps({"columns": [clean(column) for column in columns], "questions": questions})
     return Markup(text.replace("<", "\\u003c"))
-
-
-def signed(difference: Mean) -> str:
-    """A difference with its sign and interval."""
-    text = str(difference)
-    return text if text.startswith("-") else f"+{text}"
-
-
-def p_value(p: float) -> str:
-    """A p value as it is usually printed.
-
-    Example:
-        >>> p_value(0.00002), p_value(0.0321)
-        ('< 0.001', '0.032')
-    """
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"

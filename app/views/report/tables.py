@@ -75,6 +75,9 @@ def numbers(runs: Sequence[Run]) -> Numbers:
     for key in dict.fromkeys(key for table in tables for key in table):
         means = tuple(table.get(key) for table in tables)
         lines.append(Line(*key, means, differences.get(key, (None,) * len(runs))))
+    unpriced = any(run.unpriced for run in runs)
+    if unpriced and not any(line.column == "cost" for line in lines):
+        lines.append(Line(ALL, ALL, "cost", (None,) * len(runs), (None,) * len(runs)))
     answered: tuple[Line, ...] = ()
     if any(run.metrics["failed"] for run in runs):
         parts = [run.metrics["metrics_of_answered"] for run in runs]

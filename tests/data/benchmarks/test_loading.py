@@ -11,8 +11,10 @@ from aspectrag.data.benchmarks.fetching import fetch
 from aspectrag.data.benchmarks.loading import load, overlap
 from aspectrag.data.benchmarks.records import read_own, to_own
 from aspectrag.data.benchmarks.registry import BENCHMARKS, benchmark
+from aspectrag.data.benchmarks.store import fetched
 from aspectrag.data.corpus import load_corpus
 from aspectrag.errors import AspectragError
+from aspectrag.lms.artifacts import home
 from aspectrag.optimizers.metrics.registry import metric
 
 SHARED = Path(__file__).parents[4] / "shared" / "data"
@@ -101,13 +103,16 @@ def test_a_hub_out_of_reach_says_what_to_do(monkeypatch, error):
     said = str(raised.value)
     assert "\n" not in said
     assert "dgslibisey/MuSiQue, split validation" in said
-    assert "--questions FILE" in said
-    assert "aspectrag data fetch musique" in said
+    assert "aspectrag data fetch musique --out musique" in said
+    assert f"into {fetched() / 'musique'}" in said
 
 
 def test_what_the_hub_does_not_have():
-    with pytest.raises(AspectragError, match=r"nf-cats is no data set of the hub: get it from github.com/Lurunchik"):
+    with pytest.raises(AspectragError) as raised:
         load("nf-cats")
+    said = str(raised.value)
+    assert said.startswith("nf-cats is no data set of the hub: get it from github.com/Lurunchik")
+    assert f"into {fetched() / 'nf-cats'}, or into a folder nf-cats of the one that --data names" in said
     with pytest.raises(AspectragError, match="bamboogle has no split tune, only dev"):
         load("bamboogle", "tune")
 
@@ -125,6 +130,25 @@ def test_what_was_fetched_reads_as_what_the_hub_had(on_the_hub, tmp_path):
     assert isinstance(there.corpus, tuple)
     kept = load_corpus(local.corpus, progress=False)
     assert {p.id: p.contents for p in there.corpus}.items() <= {p.id: p.contents for p in kept}.items()
+
+
+def test_what_was_fetched_is_found_by_its_name(on_the_hub):
+    assert fetched() == home() / "benchmarks"
+    fetch(benchmark("hotpotqa"), fetched() / "hotpotqa")
+    asked = len(on_the_hub)
+    assert load("hotpotqa").source == str(fetched() / "hotpotqa" / "dev.jsonl")
+    assert load("hotpotqa", store=str(fetched())).digest == load("hotpotqa").digest
+    assert len(on_the_hub) == asked
+
+
+def test_the_folder_of_fetched_sets_is_in_the_cache_wherever_that_is(monkeypatch, tmp_path):
+    monkeypatch.setenv("ASPECTRAG_HOME", "~/here")
+    assert fetched() == home() / "benchmarks"
+    monkeypatch.delenv("ASPECTRAG_HOME")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert fetched() == home() / "benchmarks" == tmp_path / "aspectrag" / "benchmarks"
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    assert fetched() == home() / "benchmarks"
 
 
 def test_a_fetch_that_breaks_off_leaves_nothing_that_looks_whole(on_the_hub, tmp_path, monkeypatch):

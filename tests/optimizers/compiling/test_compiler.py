@@ -94,7 +94,7 @@ def test_an_optimizer_runs_no_more_than_it_was_estimated_to(by, compiled):
 def test_few_examples_give_a_report_or_say_what_is_missing(by, count, compiled, tmp_path):
     report, refused = outcome(lambda: compiled(by, sets=examples(count, count, count)).report)
     if report is None:
-        assert "changed nothing" in refused or "needed" in refused
+        assert any(told in refused for told in ("changed nothing", "needed", "nothing tells"))
         assert not (tmp_path / "out" / "manifest.json").exists()
     else:
         assert report.examples == {"train": count, "val": count, "test": count}
@@ -102,17 +102,14 @@ def test_few_examples_give_a_report_or_say_what_is_missing(by, count, compiled, 
 
 @pytest.mark.parametrize("by", PROMPTS)
 def test_a_model_whose_output_never_parses_leaves_nothing_and_says_so(by, compiled, tmp_path):
-    # Labelled demos are demos all the same; the compiled program is then no better, and the other one is kept.
+    # Labelled demos are demos all the same; nothing scores with them, nor without.
     def reply(call):
         return "no format at all" if "route" in call.fields else learner(call)
 
     report, refused = outcome(lambda: compiled(by, lm=model(reply)).report)
-    if report is None:
-        assert "could not be read" in refused
-        assert not (tmp_path / "out" / "manifest.json").exists()
-    else:
-        assert report.kept == "uncompiled"
-        assert report.compiled.unreadable == 8
+    assert report is None
+    assert "could not be read" in refused or "every test example scores 0 by label" in refused
+    assert not (tmp_path / "out" / "manifest.json").exists()
 
 
 def test_a_metric_that_raises_is_named_before_anything_is_spent(compiled, tmp_path):
@@ -252,6 +249,27 @@ def test_a_score_that_is_no_number_is_refused(score, compiled):
 def test_a_metric_that_says_nothing_of_any_example(compiled):
     with pytest.raises(AspectragError, match="the metric silent says nothing of any example"):
         compiled(metric=Metric("silent", "", lambda e, p: None))
+
+
+def test_where_nothing_scores_it_is_said_before_tuning_and_refused_after(compiled, tmp_path, caplog):
+    with pytest.raises(NothingChangedError, match="nothing tells the two programs apart: every test example scores 0"):
+        compiled("labeled", metric=Metric("none", "", lambda e, p: 0.0), keep="compiled")
+    assert "every test example scores 0 by none" in caplog.text
+    assert not (tmp_path / "out" / "manifest.json").exists()
+    caplog.clear()
+    better = Metric("faults", "", lambda e, p: 0.0, better="lower")
+    assert compiled("labeled", metric=better, out=tmp_path / "faultless").report.kept == "uncompiled"
+    assert not caplog.text
+
+
+def test_what_dspy_calls_a_metric_is_one(compiled, tmp_path):
+    def right(example, prediction, trace=None):
+        return example.route == prediction.route
+
+    report = compiled("labeled", metric=right).report
+    assert (report.metric, report.uncompiled.score.mean, report.compiled.score.mean) == ("right", 0.25, 1.0)
+    with pytest.raises(AspectragError, match="is no metric"):
+        compiled("labeled", metric=3, out=tmp_path / "second")
 
 
 def test_a_program_whose_demos_stay_as_they_were_was_not_tuned(compiled, tmp_path):
@@ -425,7 +443,7 @@ BOUNDS = [(name, key) for name in PROMPTS for key, value in OPTIMIZERS[name].sma
 def test_arguments_work_or_are_refused_before_anything_is_spent(by, name, value, compiled):
     lm = model(sampled if by == "simba" else learner)
     report, refused = outcome(lambda: compiled(by, examples(6, 4, 4), lm=lm, arguments={name: value}, workers=1).report)
-    assert report or "changed nothing" in refused or calls_of(lm) == 0, refused
+    assert report or "changed nothing" in refused or "nothing tells" in refused or calls_of(lm) == 0, refused
 
 
 @pytest.mark.parametrize(

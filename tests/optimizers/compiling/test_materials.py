@@ -175,3 +175,30 @@ def test_examples_of_the_package_are_learnt_from(made):
     with pytest.raises(AspectragError, match="no examples 'chef'"), made({"benchmark": "nq", "examples": "chef",
                                                                          "output": {"type": "type"}}):  # fmt: skip
         pass
+
+
+def test_a_benchmark_with_nothing_to_learn_from_is_halved_and_says_so(store, made, caplog):
+    (store / "bamboogle").mkdir()
+    # Of the questions, each two are one but for a mark: they must not be learnt and measured.
+    lines = [record("bamboogle", "dev", n, question=f"Why {n // 2}{'?' * (n % 2)}") for n in range(40)]
+    file = store / "bamboogle" / "dev.jsonl"
+    file.write_text("".join(json.dumps(each) + "\n" for each in lines))
+    taken = []
+    for turned, seed in ((False, 0), (True, 1)):
+        if turned:
+            file.write_text("".join(json.dumps(each) + "\n" for each in reversed(lines)))
+        caplog.clear()
+        with made({"benchmark": "bamboogle"}, "f1", sizes=(9, 9, 18), seed=seed) as found:
+            words = [{each.question.strip("?") for each in part} for part in (found.train, found.val, found.test)]
+        assert caplog.text.count("bamboogle has no split tune") == 1
+        assert not (words[0] | words[1]) & words[2]
+        taken.append(words)
+    # Neither order nor seed moves a question from what is measured on to what is learnt from.
+    assert not (taken[0][0] | taken[0][1]) & taken[1][2]
+    assert not (taken[1][0] | taken[1][1]) & taken[0][2]
+
+
+def test_a_split_that_is_missing_where_it_is_published_is_missing(store, made):
+    (store / "nq" / "tune.jsonl").unlink()
+    with pytest.raises(AspectragError, match="has no file of split tune"), made({"benchmark": "nq"}, "f1"):
+        pass

@@ -1,5 +1,6 @@
 """Recipes: those of the package, and what is refused."""
 
+import re
 import shutil
 from contextlib import nullcontext
 from typing import Any
@@ -104,8 +105,19 @@ def test_what_was_done_before_is_not_done_again_and_what_was_cut_short_is_ended(
             compile_recipe("router", program(), out, **options)
     spent = calls_of(lm)
     for _ in range(2):
-        tuned: Any = compile_recipe("router", program(), out, **options)
+        done = compile_recipe("router", program(), str(out), **options)
+        tuned: Any = done.program
         assert tuned.route.demos
+        assert (done.report.recipe, done.report.kept) == ("router", "compiled")
         assert not (out / ".work").exists()
         assert not (out / "compiling.json").exists()
     assert calls_of(lm) == spent
+    for change, message in [
+        ({"lm": model(name="scripted/other")}, "another lm (scripted/learner, not scripted/other): give"),
+        ({"teacher": model(name="scripted/wise")}, "another teacher (none, not scripted/wise)"),
+        ({"optimizer": "bootstrap"}, "another optimizer (labeled, not bootstrap)"),
+    ]:
+        with pytest.raises(AspectragError, match=re.escape(message)):
+            compile_recipe("router", program(), out, **{**options, **change})
+    with pytest.raises(AspectragError, match=r"another target \(han.route, not han.decompose\)"):
+        compile_recipe("decomposer", program(), out, **options)

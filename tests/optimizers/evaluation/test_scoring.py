@@ -11,6 +11,7 @@ from aspectrag.lms.scripted import scripted_lm
 from aspectrag.optimizers.evaluation.run import Run, runs_of
 from aspectrag.optimizers.evaluation.runner import ask_all
 from aspectrag.optimizers.evaluation.scoring import score
+from aspectrag.optimizers.metrics.judge import Judged
 from aspectrag.optimizers.metrics.metric import Metric
 from aspectrag.optimizers.metrics.registry import metric
 from aspectrag.programs.baselines.rag import Rag
@@ -204,3 +205,32 @@ def test_files_of_a_run_that_were_changed_are_told(tmp_path):
     (run.path / "questions.jsonl").write_text("".join(lines[:4]))
     with pytest.raises(AspectragError, match="is not what the run was begun with"):
         list(Run(run.path).answers())
+
+
+def test_every_verdict_is_kept_the_missing_ones_are_listed_and_draws_have_their_means(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOME_API_KEY", "hunter2-hunter2")
+    asked = []
+
+    def judge(example, prediction):
+        if not prediction.answer:
+            return {"good": 0.0, "good_failed": 0.0}
+        asked.append(example.id)
+        missing = "no verdict, hunter2-hunter2" if example.id == "q3" else None
+        verdicts = [{"failure": None, "scores": {"good": 1.0}}, {"failure": missing, "scores": {"good": 0.0}}]
+        return Judged({"good": 0.5, "good_failed": 0.5 if missing else 0.0}, verdicts)
+
+    judged = Metric("good", "", judge, judged=True, gives=("good", "good_failed"))
+    run = made(tmp_path, failing(2))
+    for total in (8, 9):  # what was judged is read again, the verdict that is missing asked for again
+        score(run, [judged], progress=False)
+        assert len(asked) == total
+        seen = json.loads((run.path / "metrics.json").read_text())
+        assert seen["unjudged"] == [{"id": "q3", "metric": "good", "draw": 1, "reason": "no verdict, ***"}]
+        first, second = seen["draws"]["good"]
+        assert (first["good"]["mean"], first["good"]["n"]) == (pytest.approx(8 / 9), 9)  # q2 failed: 0
+        assert second["good"]["mean"] == 0
+        assert seen["metrics"]["good"]["mean"] == pytest.approx((first["good"]["mean"] + 0) / 2)
+    kept = [json.loads(line) for line in (run.path / "judgements.jsonl").read_text().splitlines()]
+    assert all(len(each["detail"]) == 2 for each in kept)
+    score(run, [EM], progress=False)
+    assert json.loads((run.path / "metrics.json").read_text())["unjudged"] == []

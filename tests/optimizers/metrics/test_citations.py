@@ -93,3 +93,13 @@ def test_what_the_judge_gives_no_verdict_on_is_told_and_not_averaged():
     assert scores == columns(None, 0, 1)
     scores, _ = judged(reply, "Wind is calm [3].")
     assert scores == columns(None, None, 1)
+
+
+def test_every_verdict_is_told_with_the_passages_it_was_on():
+    answer = dspy.Prediction(answer="Coal is cheap [1][2]. Wind is calm [3].", passages=PASSAGES)
+    with dspy.context(lm=scripted_lm(lambda call: "?" if "Wind" in call.inputs["sentence"] else {"support": FULL})):
+        detail = metric("citations").score(question("q", "Why coal?"), answer).detail
+    ids = [passage.id for passage in PASSAGES]
+    assert [(each["passages"], each["verdict"], bool(each["failure"])) for each in detail] == [
+        (ids[:2], FULL, False), (ids[2:3], None, True), (ids[:1], FULL, False), (ids[1:2], FULL, False)
+    ]  # fmt: skip

@@ -62,3 +62,12 @@ def test_an_answer_that_says_nothing_covers_nothing_and_no_one_is_asked(answer):
 
 def test_it_does_not_apply_without_sub_questions():
     assert judged({}, asked=question("q", "Why coal?")) == ({}, [])
+
+
+def test_every_verdict_is_told():
+    with dspy.context(lm=scripted_lm(verdicts(cost="fully covered", harm="seven", supply="not covered"))):
+        detail = metric("coverage").score(ASKED, dspy.Prediction(answer="It is cheap.")).detail
+    assert [(each["aspect"], each["verdict"]) for each in detail] == [
+        ("cost", "fully covered"), ("harm", None), ("supply", "not covered")
+    ]  # fmt: skip
+    assert [bool(each["failure"]) for each in detail] == [False, True, False]

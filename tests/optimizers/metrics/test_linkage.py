@@ -179,7 +179,9 @@ def test_draws_are_averaged_and_those_that_chose_the_same_are_judged_once():
     assert [draw.references for draw in judged.draws] == drawn
     first = sum(references[0] == "also best" for references in drawn)
     assert judged.scores()["mrr"] == pytest.approx((first + (10 - first) / 2) / 10)
-    assert judged.to_dict()["draws"][0] == {"references": drawn[0], "rank": judged.draws[0].rank, "failure": None}
+    one = judged.draws[0]
+    alone = Linkage((one,)).scores()
+    assert judged.detail()[0] == {"references": drawn[0], "rank": one.rank, "failure": None, "scores": alone}
 
 
 @pytest.mark.parametrize("references", [[], GRADED[:1], [GRADED[0], GRADED[4]]])

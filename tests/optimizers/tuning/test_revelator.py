@@ -47,6 +47,9 @@ def test_each_skill_is_an_adapter_with_its_card(taught, base):
         card = read_card(folder)
         assert (card.skill, card.prompt, card.base["name"]) == (skill, "bare", base)
         assert card.training["examples"]["learn"] > 0
+        scores = card.scores["held out"]
+        assert scores.get("failed") or 0 < scores["n"] <= 200
+        assert skill not in ("router", "relevance", "ending", "classifier") or "macro_f1" in scores
         assert set(card.thresholds) == ({"relevant"} if skill == "relevance" else set())
 
 
@@ -66,10 +69,12 @@ def test_the_stages_of_a_method_run_on_them(taught):
 def test_what_is_there_is_not_taught_again(taught, store, base, monkeypatch):
     monkeypatch.setattr(trainer, "Trainer", None)
     folder = taught["relevance"]
+    before = read_card(folder)
     again = train_revelator(
         store, folder.parent, skills=["relevance"], base=base, most=24, epochs=1, settings=QUICK, progress=False
     )
     assert again == {"relevance": folder}
+    assert read_card(folder) == before
 
 
 def test_minutes_are_shared_out_by_what_there_is_to_read(store, base, tmp_path, monkeypatch):

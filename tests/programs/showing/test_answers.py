@@ -10,10 +10,18 @@ def test_only_numbers_that_cite_are_linked():
     assert list(linked({"answer": None})) == []
 
 
+def test_numbers_of_a_sub_answer_are_those_of_its_own_passages():
+    part = {"question": "So?", "answer": "So [2], [3].", "passages": [{}, {}]}
+    assert [number for _, number in linked(part) if number] == [2]
+    assert [number for _, number in linked({"question": "So?", "answer": "So [1]."}) if number] == []
+
+
 @pytest.mark.parametrize(
     "outputs",
     [
         None, "So.", {"answer": None}, {"answer": "So.", "passages": "all"}, {"answer": "So.", "passages": [{"id": 1}]},
+        {"answer": "So.", "sub_questions": [{"question": "So?", "answer": 5}]},
+        {"answer": "So.", "sub_questions": [{"question": "So?", "answer": "So.", "passages": ["a"]}]},
         {"answer": "So.", "citations": [1]}, {"answer": "So.", "fallbacks": [{"stage": "x"}]},
     ],
 )  # fmt: skip

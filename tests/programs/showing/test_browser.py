@@ -2,6 +2,7 @@
 
 import pytest
 from aspectrag.data.passages import Passage
+from aspectrag.programs.blocks.answering import SubQuestion
 from aspectrag.programs.program import result
 from aspectrag.programs.showing.differences import difference_page
 from aspectrag.programs.showing.traces import trace_page
@@ -69,6 +70,24 @@ def test_it_opens_with_what_matters_and_expands(page):
     assert len(names(page)) == 9
     page.locator(".unfold").last.click()
     assert names(page) == ["TypedRag", "part 1", "part 2", "last"]
+
+
+def test_a_citation_of_a_sub_answer_leads_to_its_own_passage(browser, tmp_path):
+    rivers = [Passage(name, name, f"About the {name}.") for name in ("Danube", "Vistula", "Elbe")]
+    parts = [SubQuestion("Which?", "It is that [2].", (rivers[2], rivers[1])), SubQuestion("Else?", "No [1] [9].", ())]
+    outputs = result("So [2].", route="typed", passages=rivers[::-1], sub_questions=parts, steps=1)
+    file = tmp_path / "parts.html"
+    file.write_text(trace_page(Trace([Step("program", "TypedRag", {"question": "Where?"}, outputs)]), "t"))
+    with reading(browser, file) as page:
+        page.locator(".subs > summary").click()
+        assert page.locator(".subs a").all_inner_texts() == ["2"]
+        assert not page.locator(".subs .passages > .passage").first.is_visible()
+        page.locator(".subs a").click()
+        assert page.locator(".subs .passage.here.cited").inner_text().startswith("[2] Vistula")
+        assert page.locator(".subs .passages > summary").all_inner_texts() == ["2 passages, 1 cited"]
+        assert "No [1] [9]." in page.locator(".subs").inner_text()
+        ids = page.locator("[id]").evaluate_all("all => all.map(each => each.id)")
+        assert len(ids) == len(set(ids))
 
 
 def test_a_citation_leads_to_its_passage_and_a_trouble_to_its_step(page):

@@ -1,4 +1,4 @@
-"""A trace with its answer, and what differs between two of them, in the terminal."""
+"""What differs between two traces, as a tree in the terminal."""
 
 from collections.abc import Iterator
 from itertools import groupby
@@ -7,12 +7,11 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
-from ...programs.showing.difference import Difference, Pair
-from ...programs.showing.differences import cost
-from ...programs.showing.traces import answered
-from ...programs.showing.wording import told
-from ...programs.trace import Trace
-from .terminal import clip, shown, spent, style_of, trace_view
+from .difference import Difference, Pair
+from .differences import cost
+from .lines import clip, shown
+from .tree import spent, style_of
+from .wording import told
 
 # What tells how a step ended; of all else that differs the name is enough, and the page has it whole.
 _OUTCOMES = ("outputs", "reply", "error", "text")
@@ -20,19 +19,11 @@ _MARKS = {"only A": ("- ", "red"), "only B": ("+ ", "green"), "changed": ("~ ", 
 _BEFORE = 30
 
 
-def whole_view(trace: Trace) -> RenderableType:
-    """Question and answer, then the tree of steps."""
-    question, answer = answered(trace)
-    parts: list[RenderableType] = [Text(shown(question), "bold"), Text()] if question else []
-    parts += [Text(shown(answer) or "(no answer)"), Text()] if answer is not None else []
-    return Group(*parts, trace_view(trace))
-
-
 def difference_view(difference: Difference, names: tuple[str, str]) -> RenderableType:
     """What two traces have otherwise: - is of the first alone, + of the second, ~ of both and not the same.
 
     Args:
-        difference: As :func:`~aspectrag.programs.showing.difference.compare` finds it.
+        difference: As :func:`.difference.compare` finds it.
         names: What the traces are called.
     """
     tree = Tree(Text("Steps", "bold"), guide_style="dim")
