@@ -161,7 +161,7 @@ def fetch_command(
     Writes tune.jsonl and dev.jsonl, one record per line, and corpus.jsonl where
     passages come with the questions. Stopped at any moment, the same command
     goes on with what was downloaded. To take it to a machine without a network,
-    give --out here and --questions there.
+    give --out here, and its files to eval --questions there.
 
     Example:
       aspectrag data fetch musique

@@ -182,7 +182,8 @@ def compile_program(
             if unscored(metric, untuned, tuned):
                 raise NothingChangedError(f"nothing tells the two programs apart: {no_score(metric)}")
         difference = difference_of(tuned.scores, untuned.scores)
-        kept, why = _decided(keep, difference.mean, chosen)
+        gain = -difference.mean if metric.better == "lower" else difference.mean
+        kept, why = _decided(keep, gain, chosen)
         report = Report(
             target=identity["target"], recipe=recipe, optimizer=by, arguments=given, metric=metric.name,
             models=identity["models"], examples=examples.sizes, data=examples.digest, uncompiled=untuned,
@@ -231,8 +232,8 @@ def _decided(keep: Keep, gain: float, chosen: Optimizer) -> tuple[Literal["compi
     if keep == "compiled":
         return "compiled", "kept as asked for, whatever it scores"
     if gain > 0:
-        return "compiled", "it scores higher on the test examples"
-    return "uncompiled", f"what {chosen.name} made scores no higher on the test examples"
+        return "compiled", "it scores better on the test examples"
+    return "uncompiled", f"what {chosen.name} made scores no better on the test examples"
 
 
 def taken_over(program: Program, student: Student, stages: Sequence[str]) -> Program:

@@ -35,7 +35,7 @@ def test_a_stage_is_tuned_and_told(run, lm, world):
     assert code == 0, err
     assert "accuracy (8)" in out
     assert "+0.750" in out
-    assert "the compiled program is kept: it scores higher on the test examples" in out
+    assert "the compiled program is kept: it scores better on the test examples" in out
     assert "this takes at most" in err
     assert HanRag.load("compiled/han.route", ListRetriever()).route.signature.instructions.startswith(
         "Look at the last"
