@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import dspy
 import typer
 
+from ..data.benchmarks.store import fetched
 from ..data.construction.gathering import Gathered, gathered, indexed
 from ..data.construction.relevance import relevance
 from ..data.construction.revelator import BUILDERS, route_of
@@ -14,7 +15,6 @@ from ..data.construction.splitting import disjoint, split
 from ..data.construction.stages import STAGES
 from ..data.passages import Passage
 from ..errors import AspectragError
-from ..lms.artifacts import home
 from .building import Out, Seed, folder, tell, write_parts
 from .corpora import say
 from .progress import waiting
@@ -110,7 +110,7 @@ def _stages(names: list[str] | None) -> list[str]:
 
 def _gathered(sets: Sequence[str], data: Path | None, beside_dev: bool) -> Gathered:
     """The questions that may be learnt from, their hops as they are asked, and the passages."""
-    found = gathered(sets, data or home() / "benchmarks", beside_dev=beside_dev)
+    found = gathered(sets, data or fetched(), beside_dev=beside_dev)
     if found.left_out:
         total = found.left_out + len(found.learn)
         say(f"{found.left_out} of {total} questions left out: they share something with dev")

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ..errors import AspectragError
-from .options import file_of
+from .options import Json, file_of
 from .views.terminal import console, shown
 
 
@@ -20,7 +20,7 @@ def diagnose(
     by: Annotated[
         str | None, typer.Option(help="A category, such as type or hops: stages for each value.", show_default="first")
     ] = None,
-    json: Annotated[Path | None, typer.Option(help="Write all of it as JSON; a file there is replaced.")] = None,
+    json: Json = None,
 ) -> None:
     """Name for each wrong answer of a run the first stage that lost it.
 

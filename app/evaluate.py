@@ -11,7 +11,6 @@ from ..data.benchmarks.loading import load as load_questions
 from ..data.index.retriever import NoPassages
 from ..errors import AspectragError
 from ..lms import load
-from ..lms.artifacts import home
 from ..programs.program import Program
 from ..programs.rankers.pointer import PointerRanker
 from ..programs.registry import METHODS, class_of, method
@@ -118,7 +117,7 @@ def evaluate(
     if json:
         file_of("--json", json)  # before the work, which may take hours
     tracker = tracker_of(mlflow)
-    asked = load_questions(benchmark, split, questions, limit=limit, seed=seed, store=home() / "benchmarks")
+    asked = load_questions(benchmark, split, questions, limit=limit, seed=seed)
     # Torch and the metrics take seconds to import: only who evaluates pays for them.
     from ..optimizers.evaluation.evaluation import evaluate as run
     from ..optimizers.metrics.registry import metric as metric_of
