@@ -334,7 +334,7 @@ def test_what_is_no_better_is_not_kept_unless_asked_for(compiled, tmp_path):
 
 
 def test_less_is_better_where_the_metric_says_so(compiled):
-    missed = Metric("missed", "", lambda e, p: 1.0 - LABEL.score(e, p), better="lower")
+    missed = Metric("missed", "", lambda e, p: float(not LABEL.score(e, p)), better="lower")
     report = compiled("labeled", metric=missed).report
     assert (report.uncompiled.score.mean, report.compiled.score.mean, report.kept) == (0.75, 0.0, "compiled")
 
