@@ -17,6 +17,8 @@ RESULTS = Path(__file__).parent / "results"
 LIBRARIES = (
     "dspy", "bm25s", "PyStemmer", "faiss-cpu", "sentence-transformers", "torch", "openvino-genai", "numpy"
 )  # fmt: skip
+# What the speed of language models hangs on, where processors of very different ages have one name.
+VECTORS = ("avx2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_int8")
 SEED = 0
 
 
@@ -49,11 +51,10 @@ def mean_interval(values: list[float]) -> str:
 
 
 def machine() -> dict[str, Any]:
-    """Processor, cores, versions and the day."""
-    cpu = next(
-        (line.split(":", 1)[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")),
-        platform.processor(),
-    )
+    """Processor, its vector instructions, cores, versions and the day."""
+    about = dict(line.split(":", 1) for line in _lines("/proc/cpuinfo") if ":" in line)
+    about = {key.strip(): value.strip() for key, value in about.items()}
+    flags = about.get("flags", "").split()
     versions = {}
     for name in LIBRARIES:
         try:
@@ -61,9 +62,13 @@ def machine() -> dict[str, Any]:
         except importlib.metadata.PackageNotFoundError:
             continue
     return {
-        "cpu": cpu, "cores": os.cpu_count(), "python": platform.python_version(), "libraries": versions,
+        "cpu": about.get("model name", platform.processor()),
+        "vectors": [flag for flag in VECTORS if flag in flags],
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "libraries": versions,
         "date": dt.date.today().isoformat(),
-    }  # fmt: skip
+    }
 
 
 def write(name: str, settings: dict[str, Any], rows: list[dict[str, Any]]) -> None:

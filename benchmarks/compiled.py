@@ -1,0 +1,104 @@
+"""Methods end to end, with the stages that ship tuned for the embedded model and without them.
+
+    python benchmarks/compiled.py DATA --work runs/compiled            # an hour; can be killed, and goes on
+    python benchmarks/compiled.py DATA --work runs/compiled --table
+
+DATA holds a folder per set with ``dev.jsonl`` and ``corpus.jsonl``. HANRAG is asked ten questions each of four sets,
+Typed-RAG forty of Wiki-NFQA; every set has a BM25 index over its own passages, and the embedded model does all,
+judging included. ``acc`` of compound questions is the fraction of their parts. Both sides are runs as those of
+``aspectrag eval``, whose tables and traces stay in the work folder; differences are those of the same question.
+"""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import dspy
+from aspectrag.data.benchmarks.loading import load as load_benchmark
+from aspectrag.lms import load
+from aspectrag.optimizers.evaluation.evaluation import evaluate
+from aspectrag.optimizers.evaluation.run import Run
+from aspectrag.optimizers.evaluation.statistics import difference_of, mean_of
+from aspectrag.programs.compiled import adopt_shipped
+from aspectrag.programs.han_rag import HanRag, HanRagConfig
+from aspectrag.programs.program import Program
+from aspectrag.programs.typed_rag import TypedRag
+from measure import write
+from multihop import MAX_STEPS, index_of
+
+SIDES = ("uncompiled", "compiled")
+COST = ("steps", "lm_calls", "tokens")
+SHORT = ("em", "f1", "acc", *COST)
+SETS: dict[str, dict[str, tuple[str, ...]]] = {
+    "han": {"hotpotqa": SHORT, "musique": SHORT, "nq": SHORT, "compound": ("compound_acc", *COST)},
+    "typed": {"wiki_nfqa": ("linkage", "rougeL", *COST)},
+}
+
+
+def programs_of(method: str, index: Any, lm: dspy.LM) -> dict[str, Program]:
+    """Either side of a method."""
+
+    def program() -> Program:
+        return HanRag(HanRagConfig(max_steps=MAX_STEPS), index) if method == "han" else TypedRag(None, index)
+
+    compiled = program()
+    if not adopt_shipped(compiled, method, lm):
+        raise SystemExit(f"nothing ships compiled for {lm.model} and {method}: run compile.py --ship first")
+    return dict(zip(SIDES, (program(), compiled), strict=True))
+
+
+def run(method: str, name: str, limit: int, lm: dspy.LM, args: argparse.Namespace) -> None:
+    """Ask both sides the questions of a set, unless they were."""
+    asked = load_benchmark(name.replace("_", "-"), "dev", store=args.data, limit=limit, seed=args.seed)
+    programs = programs_of(method, index_of(args.data, name, args.work), lm)
+    evaluate(
+        programs, asked.questions, args.work / method / name,
+        metrics=SETS[method][name], lm=lm, categories=asked.benchmark.categories, workers=args.workers,
+    )  # fmt: skip
+
+
+def rows(args: argparse.Namespace) -> list[dict[str, Any]]:
+    """A row for each method, set and column, and one for all sets of a method."""
+    table = []
+    for method, sets in SETS.items():
+        found: dict[str, dict[str, list[tuple[float, float]]]] = {}
+        for name in sets:
+            sides = [{each.id: each for each in Run(args.work / method / name / side).scored()} for side in SIDES]
+            for before, after in ((sides[0][id], sides[1][id]) for id in sides[0]):
+                for column in before.scores.keys() & after.scores.keys():
+                    pair = (before.scores[column], after.scores[column])
+                    for part in {name, "all"} if len(sets) > 1 else {name}:
+                        found.setdefault(part, {}).setdefault(column.replace("compound_", ""), []).append(pair)
+        for part, columns in found.items():
+            for column, pairs in sorted(columns.items()):
+                before, after = zip(*pairs, strict=True)
+                change = difference_of(after, before)
+                table.append({
+                    "method": method, "set": part, "metric": column, "n": len(pairs),
+                    "uncompiled": str(mean_of(before)), "compiled": str(mean_of(after)),
+                    "difference": change.signed(), "p": change.p_text(),
+                })  # fmt: skip
+    return table
+
+
+def main() -> None:
+    """Run what is left, then print and keep the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--work", type=Path, required=True, help="folder for indexes and runs")
+    parser.add_argument("--limit", type=int, default=40, help="questions per method")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--workers", type=int, default=8)
+    parser.add_argument("--table", action="store_true", help="only the table of what was answered")
+    args = parser.parse_args()
+    lm = load("embedded", max_tokens=300)
+    if not args.table:
+        for method, sets in SETS.items():
+            for name in sets:
+                run(method, name, args.limit // len(sets), lm, args)
+    settings = {name: getattr(args, name) for name in ("limit", "seed", "workers")}
+    write("compiled", {"model": lm.model, "max_steps": MAX_STEPS, **settings}, rows(args))
+
+
+if __name__ == "__main__":
+    main()
