@@ -5,9 +5,10 @@
     python benchmarks/compile.py DATA --work runs/compile --table
 
 DATA holds a folder per benchmark with ``tune.jsonl``, from which examples are learnt and chosen by, and ``dev.jsonl``,
-on which the stage is measured before and after. Each recipe is run as ``aspectrag compile`` runs it, with the optimizer
-and arguments of the table below. Reports go to ``results/compile/``, one file each; ``--ship`` writes what was improved
-where the package looks for it, all stages of a method in one program.
+on which the stage is measured before and after. Each recipe is run as ``aspectrag compile`` runs it, with each of the
+optimizers of the table below. Reports go to ``results/compile/``, one file each. ``--ship`` writes what was improved
+where the package looks for it, all stages of a method in one program: of each stage what scored best on the examples
+to choose by, if on those it is measured on the interval of its gain is above 0.
 """
 
 import argparse
@@ -15,46 +16,78 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import dspy
 import ujson
 from aspectrag.data.index.retriever import NoPassages
 from aspectrag.lms import load
-from aspectrag.optimizers.compiling.materials import materials, metric_of
+from aspectrag.optimizers.compiling.materials import Materials, materials, metric_of
+from aspectrag.optimizers.compiling.measuring import measure
+from aspectrag.optimizers.compiling.optimizing import NothingChangedError
 from aspectrag.optimizers.compiling.recipes import Recipe, cook, recipe
+from aspectrag.optimizers.compiling.students import Meter, StageStudent
 from aspectrag.programs.compiled import ROOT, folder_of
+from aspectrag.programs.program import Program
 from aspectrag.programs.registry import method
 from aspectrag.programs.saved import read_manifest
 from measure import RESULTS, machine, write
 
-# What was run for each stage: the optimizer, and its arguments over those of the small budget.
-RUNS: dict[str, tuple[str, dict[str, Any]]] = {
-    "router": ("labeled", {"k": 32}),
-    "classifier": ("labeled", {"k": 32}),
-    "ending": ("labeled", {"k": 16}),
-    "relevance": ("labeled", {"k": 16}),
-    "decomposer": ("labeled", {"k": 8}),
-    "refiner": ("labeled", {"k": 12}),
+# What is run for each stage: optimizers, and their arguments over those of the small budget.
+RUNS: dict[str, dict[str, dict[str, Any]]] = {
+    "router": {"labeled": {"k": 32}, "random-search": {"max_labeled_demos": 24}, "mipro": {}},
+    "classifier": {"labeled": {"k": 32}, "random-search": {"max_labeled_demos": 24}},
+    "ending": {"labeled": {"k": 16}, "random-search": {}, "mipro": {}},
+    "relevance": {"labeled": {"k": 16}, "random-search": {}, "mipro": {}},
+    "decomposer": {"labeled": {"k": 8}, "bootstrap": {}},
+    "refiner": {"labeled": {"k": 12}, "bootstrap": {}},
 }
+OPTIMIZERS = tuple(dict.fromkeys(by for runs in RUNS.values() for by in runs))
 REPORTS = RESULTS / "compile"
 
 
-def tuned(chosen: Recipe, args: argparse.Namespace) -> None:
-    """Run a recipe, unless it was; keep its report."""
-    by, arguments = RUNS[chosen.name]
-    out = args.work / chosen.name
-    if not (out / "manifest.json").is_file():
-        program = method(chosen.method)(None, NoPassages())
-        sizes = chosen.size(args.budget)
-        with materials(chosen.data, sizes, args.data, args.seed, lambda f: metric_of(chosen.metric, f)) as found:
-            cook(
-                chosen, program, found, out, optimizer=by, arguments=arguments, budget=args.budget,
-                lm=load("embedded", max_tokens=200), seed=args.seed, keep="compiled",
+def tuned(chosen: Recipe, by: str, args: argparse.Namespace) -> None:
+    """Run a recipe with an optimizer, unless it was; keep its report."""
+    file = REPORTS / f"{chosen.name}.{by}.json"
+    if file.is_file():
+        return
+    program = method(chosen.method)(None, NoPassages())
+    lm, out, arguments = load("embedded", max_tokens=200), args.work / f"{chosen.name}.{by}", RUNS[chosen.name][by]
+    sizes = chosen.size(args.budget)
+    with materials(chosen.data, sizes, args.data, args.seed, lambda f: metric_of(chosen.metric, f)) as found:
+        try:
+            compiled = cook(
+                chosen, program, found, out, optimizer=by, arguments=arguments, budget=args.budget, lm=lm,
+                seed=args.seed, keep="compiled",
             )  # fmt: skip
-    report = ujson.loads((out / "report.json").read_text(encoding="utf-8"))
-    for side in ("uncompiled", "compiled"):
-        del report[side]["scores"]
+        except NothingChangedError as error:
+            report = {"target": chosen.target, "optimizer": by, "arguments": arguments, "nothing": str(error)}
+        else:
+            report = compiled.report.to_dict()
+            for side in ("uncompiled", "compiled"):
+                del report[side]["scores"]
+            report["chosen_by"] = chosen_by(compiled.program, chosen, found, lm)
     REPORTS.mkdir(exist_ok=True)
-    text = ujson.dumps({"machine": machine(), **report}, indent=1, ensure_ascii=False)
-    (REPORTS / f"{chosen.name}.json").write_text(text + "\n", encoding="utf-8")
+    text = ujson.dumps({"machine": machine(), **report}, indent=1, ensure_ascii=False, escape_forward_slashes=False)
+    file.write_text(text + "\n", encoding="utf-8")
+
+
+def chosen_by(program: Program, chosen: Recipe, found: Materials, lm: dspy.LM) -> float:
+    """What a compiled stage scores on the examples to choose by."""
+    meter = Meter()
+    student = StageStudent(program, [chosen.stage], meter)
+    with dspy.context(lm=lm):
+        return measure(student, found.val, found.metric, meter, 8, "examples to choose by", True).score.mean
+
+
+def reports(name: str) -> dict[str, dict[str, Any]]:
+    """The reports there are of a recipe, by optimizer."""
+    files = {by: REPORTS / f"{name}.{by}.json" for by in RUNS[name]}
+    return {by: ujson.loads(file.read_text(encoding="utf-8")) for by, file in files.items() if file.is_file()}
+
+
+def best(name: str) -> str | None:
+    """The optimizer whose program scored best on the examples to choose by."""
+    scores = {by: report["chosen_by"] for by, report in reports(name).items() if "chosen_by" in report}
+    return max(scores, key=lambda by: scores[by]) if scores else None
 
 
 def ship(args: argparse.Namespace) -> None:
@@ -63,10 +96,11 @@ def ship(args: argparse.Namespace) -> None:
     for name in dict.fromkeys(recipe(each).method for each in RUNS):
         program, stages = method(name)(None, NoPassages()), {}
         for chosen in (recipe(each) for each in RUNS if recipe(each).method == name):
-            file = REPORTS / f"{chosen.name}.json"
-            if chosen.stage and file.is_file() and ujson.loads(file.read_text())["difference"]["low"] > 0:
-                program.adopt(args.work / chosen.name, [chosen.stage])
-                stages[chosen.stage] = read_manifest(args.work / chosen.name)["meta"]["stages"][chosen.stage]
+            by = best(chosen.name)
+            if by and reports(chosen.name)[by]["difference"]["low"] > 0:
+                folder = args.work / f"{chosen.name}.{by}"
+                program.adopt(folder, [chosen.stage])
+                stages[chosen.stage] = read_manifest(folder)["meta"]["stages"][chosen.stage]
         folder = ROOT / name / folder_of(model)
         shutil.rmtree(folder, ignore_errors=True)
         if stages:
@@ -74,20 +108,23 @@ def ship(args: argparse.Namespace) -> None:
 
 
 def rows() -> list[dict[str, Any]]:
-    """A row per stage."""
+    """A row for each stage and optimizer."""
     table = []
     for name in RUNS:
-        if not (file := REPORTS / f"{name}.json").is_file():
-            continue
-        report = ujson.loads(file.read_text(encoding="utf-8"))
-        before, after = report["uncompiled"], report["compiled"]
-        table.append({
-            "stage": report["target"], "with": f"{report['optimizer']} {report['arguments']}",
-            "metric": report["metric"], "n": report["examples"]["test"], "uncompiled": _mean(before["score"]),
-            "compiled": _mean(after["score"]), "difference": _mean(report["difference"]),
-            "macro-F1": f"{_mean(before['macro_f1'])} -> {_mean(after['macro_f1'])}" if after["macro_f1"] else "",
-            "unreadable": f"{before['unreadable']} -> {after['unreadable']}",
-        })  # fmt: skip
+        for by, report in reports(name).items():
+            row = {"stage": report["target"], "with": f"{by} {report['arguments']}"}
+            if "nothing" in report:
+                table.append({**row, "difference": report["nothing"]})
+                continue
+            before, after = report["uncompiled"], report["compiled"]
+            table.append({
+                **row, "metric": report["metric"], "n": report["examples"]["test"],
+                "chosen by": f"{report['chosen_by']:.3f}{' (best)' if by == best(name) else ''}",
+                "uncompiled": _mean(before["score"]), "compiled": _mean(after["score"]),
+                "difference": _mean(report["difference"]),
+                "macro-F1": f"{_mean(before['macro_f1'])} -> {_mean(after['macro_f1'])}" if after["macro_f1"] else "",
+                "unreadable": f"{before['unreadable']} -> {after['unreadable']}",
+            })  # fmt: skip
     return table
 
 
@@ -101,14 +138,17 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--work", type=Path, required=True, help="folder for programs and answers")
     parser.add_argument("--recipes", nargs="+", default=list(RUNS), choices=list(RUNS))
+    parser.add_argument("--optimizers", nargs="+", default=list(OPTIMIZERS), choices=list(OPTIMIZERS))
     parser.add_argument("--budget", default="small")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--table", action="store_true", help="only the table of what was run")
     parser.add_argument("--ship", action="store_true", help="write what was improved into the package")
     args = parser.parse_args()
     if not args.table:
-        for name in args.recipes:
-            tuned(recipe(name), args)
+        for by in args.optimizers:
+            for name in args.recipes:
+                if by in RUNS[name]:
+                    tuned(recipe(name), by, args)
     if args.ship:
         ship(args)
     write("compile", {"budget": args.budget, "seed": args.seed, "model": load("embedded").model}, rows())

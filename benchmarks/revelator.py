@@ -38,7 +38,8 @@ from aspectrag.optimizers.tuning.measuring import scored as measured_skill
 from aspectrag.optimizers.tuning.skills import SKILLS, predictor_of, stage_of
 from aspectrag.programs.compiled import ROOT
 from aspectrag.programs.registry import method
-from compile import REPORTS as EMBEDDED
+from compile import best
+from compile import reports as of_embedded
 from measure import RESULTS, interval, machine, mean_interval, save, write
 
 REPORTS = RESULTS / "revelator"
@@ -172,8 +173,7 @@ def rows() -> list[dict[str, Any]]:
         if not (file := REPORTS / f"{skill}.json").is_file():
             continue
         report = ujson.loads(file.read_text(encoding="utf-8"))
-        embedded = EMBEDDED / f"{skill}.json"
-        before = ujson.loads(embedded.read_text(encoding="utf-8")) if embedded.is_file() else {}
+        before = of_embedded(skill).get(best(skill) or "", {})
         for part, each in report["results"].items():
             beside = (
                 {f"embedded, {side}": _of(before, side) for side in ("uncompiled", "compiled")} if part == "dev" else {}
