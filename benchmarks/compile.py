@@ -73,7 +73,7 @@ def tuned(chosen: Recipe, by: str, args: argparse.Namespace) -> None:
 def chosen_by(program: Program, chosen: Recipe, found: Materials, lm: dspy.LM) -> float:
     """What a compiled stage scores on the examples to choose by."""
     meter = Meter()
-    student = StageStudent(program, [chosen.stage], meter)
+    student = StageStudent(program, [str(chosen.stage)], meter)
     with dspy.context(lm=lm):
         return measure(student, found.val, found.metric, meter, 8, "examples to choose by", True).score.mean
 
@@ -98,9 +98,9 @@ def ship(args: argparse.Namespace) -> None:
         for chosen in (recipe(each) for each in RUNS if recipe(each).method == name):
             by = best(chosen.name)
             if by and reports(chosen.name)[by]["difference"]["low"] > 0:
-                folder = args.work / f"{chosen.name}.{by}"
-                program.adopt(folder, [chosen.stage])
-                stages[chosen.stage] = read_manifest(folder)["meta"]["stages"][chosen.stage]
+                folder, stage = args.work / f"{chosen.name}.{by}", str(chosen.stage)
+                program.adopt(folder, [stage])
+                stages[stage] = read_manifest(folder)["meta"]["stages"][stage]
         folder = ROOT / name / folder_of(model)
         shutil.rmtree(folder, ignore_errors=True)
         if stages:
