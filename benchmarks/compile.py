@@ -34,7 +34,7 @@ from measure import RESULTS, machine, write
 # What is run for each stage: optimizers, and their arguments over those of the small budget.
 RUNS: dict[str, dict[str, dict[str, Any]]] = {
     "router": {"labeled": {"k": 32}, "random-search": {"max_labeled_demos": 24}, "mipro": {}},
-    "classifier": {"labeled": {"k": 32}, "random-search": {"max_labeled_demos": 24}},
+    "classifier": {"labeled": {"k": 32}, "random-search": {"max_labeled_demos": 24}, "mipro": {}},
     "ending": {"labeled": {"k": 16}, "random-search": {}, "mipro": {}},
     "relevance": {"labeled": {"k": 16}, "random-search": {}, "mipro": {}},
     "decomposer": {"labeled": {"k": 8}, "bootstrap": {}},
