@@ -70,10 +70,10 @@ def rows(args: argparse.Namespace) -> list[dict[str, Any]]:
             for before, after in ((sides[0][id], sides[1][id]) for id in sides[0]):
                 for column in before.scores.keys() & after.scores.keys():
                     pair = (before.scores[column], after.scores[column])
-                    for part in {name, "all"} if len(sets) > 1 else {name}:
+                    for part in (name, "all") if len(sets) > 1 else (name,):
                         found.setdefault(part, {}).setdefault(column.replace("compound_", ""), []).append(pair)
-        for part, columns in found.items():
-            for column, pairs in sorted(columns.items()):
+        for part in (each for each in [*sets, "all"] if each in found):
+            for column, pairs in sorted(found[part].items()):
                 before, after = zip(*pairs, strict=True)
                 change = difference_of(after, before)
                 table.append({
