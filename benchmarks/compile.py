@@ -46,9 +46,17 @@ REPORTS = RESULTS / "compile"
 
 def tuned(chosen: Recipe, by: str, args: argparse.Namespace) -> None:
     """Run a recipe with an optimizer, unless it was; keep its report."""
-    file = REPORTS / f"{chosen.name}.{by}.json"
-    if file.is_file():
-        return
+    for folder in (args.work, REPORTS):
+        folder.mkdir(parents=True, exist_ok=True)
+    name = f"{chosen.name}.{by}.json"
+    if not (args.work / name).is_file():
+        text = ujson.dumps(tried(chosen, by, args), indent=1, ensure_ascii=False, escape_forward_slashes=False)
+        (args.work / name).write_text(text + "\n", encoding="utf-8")
+    shutil.copyfile(args.work / name, REPORTS / name)
+
+
+def tried(chosen: Recipe, by: str, args: argparse.Namespace) -> dict[str, Any]:
+    """The report of a recipe run with an optimizer."""
     program = method(chosen.method)(None, NoPassages())
     lm, out, arguments = load("embedded", max_tokens=200), args.work / f"{chosen.name}.{by}", RUNS[chosen.name][by]
     sizes = chosen.size(args.budget)
@@ -59,15 +67,13 @@ def tuned(chosen: Recipe, by: str, args: argparse.Namespace) -> None:
                 seed=args.seed, keep="compiled",
             )  # fmt: skip
         except NothingChangedError as error:
-            report = {"target": chosen.target, "optimizer": by, "arguments": arguments, "nothing": str(error)}
-        else:
-            report = compiled.report.to_dict()
-            for side in ("uncompiled", "compiled"):
-                del report[side]["scores"]
-            report["chosen_by"] = chosen_by(compiled.program, chosen, found, lm)
-    REPORTS.mkdir(exist_ok=True)
-    text = ujson.dumps({"machine": machine(), **report}, indent=1, ensure_ascii=False, escape_forward_slashes=False)
-    file.write_text(text + "\n", encoding="utf-8")
+            nothing = {"target": chosen.target, "optimizer": by, "arguments": arguments, "nothing": str(error)}
+            return {"machine": machine(), **nothing}
+        report = compiled.report.to_dict()
+        for side in ("uncompiled", "compiled"):
+            del report[side]["scores"]
+        chosen_from = chosen_by(compiled.program, chosen, found, lm)
+    return {"machine": machine(), **report, "chosen_by": chosen_from}
 
 
 def chosen_by(program: Program, chosen: Recipe, found: Materials, lm: dspy.LM) -> float:

@@ -15,16 +15,17 @@ from typing import Any
 
 import dspy
 from aspectrag.data.benchmarks.loading import load as load_benchmark
+from aspectrag.data.index import Index
 from aspectrag.lms import load
 from aspectrag.optimizers.evaluation.evaluation import evaluate
 from aspectrag.optimizers.evaluation.run import Run
 from aspectrag.optimizers.evaluation.statistics import difference_of, mean_of
-from aspectrag.programs.compiled import adopt_shipped
+from aspectrag.programs.compiled import adopt_shipped, shipped
 from aspectrag.programs.han_rag import HanRag, HanRagConfig
 from aspectrag.programs.program import Program
 from aspectrag.programs.typed_rag import TypedRag
 from measure import write
-from multihop import MAX_STEPS, index_of
+from multihop import MAX_STEPS, index_of, kept
 
 SIDES = ("uncompiled", "compiled")
 COST = ("steps", "lm_calls", "tokens")
@@ -35,15 +36,14 @@ SETS: dict[str, dict[str, tuple[str, ...]]] = {
 }
 
 
-def programs_of(method: str, index: Any, lm: dspy.LM) -> dict[str, Program]:
-    """Either side of a method; none where nothing of it ships tuned for the language model."""
+def programs_of(method: str, index: Index, lm: dspy.LM) -> dict[str, Program]:
+    """Either side of a method."""
 
     def program() -> Program:
         return HanRag(HanRagConfig(max_steps=MAX_STEPS), index) if method == "han" else TypedRag(None, index)
 
     compiled = program()
-    if not adopt_shipped(compiled, method, lm):
-        return {}
+    adopt_shipped(compiled, method, lm)
     return dict(zip(SIDES, (program(), compiled), strict=True))
 
 
@@ -51,29 +51,34 @@ def run(method: str, name: str, limit: int, lm: dspy.LM, args: argparse.Namespac
     """Ask both sides the questions of a set, unless they were."""
     asked = load_benchmark(name.replace("_", "-"), "dev", store=args.data, limit=limit, seed=args.seed)
     programs = programs_of(method, index_of(args.data, name, args.work), lm)
-    if not programs:
-        print(f"{method}: nothing ships tuned for {lm.model}; compile.py --ship puts it there")
-        return
     evaluate(
         programs, asked.questions, args.work / method / name,
         metrics=SETS[method][name], lm=lm, categories=asked.benchmark.categories, workers=args.workers,
     )  # fmt: skip
 
 
+def answered(method: str, name: str, args: argparse.Namespace) -> list[tuple[dict[str, float], dict[str, float]]]:
+    """What each question of a set scored on either side; nothing where it was not asked."""
+    if not (folder := args.work / method / name).is_dir():
+        return []
+    before, after = ({each.id: each.scores for each in Run(folder / side).scored()} for side in SIDES)
+    return [(_one_name(before[id]), _one_name(after[id])) for id in before]
+
+
+def _one_name(scores: dict[str, float]) -> dict[str, float]:
+    return {column.replace("compound_", ""): score for column, score in scores.items()}
+
+
 def rows(args: argparse.Namespace) -> list[dict[str, Any]]:
-    """A row for each method, set and column, and one for all sets of a method."""
+    """A row for each method, set and column, and for all sets of a method that has several."""
     table = []
     for method, sets in SETS.items():
-        found: dict[str, dict[str, list[tuple[float, float]]]] = {}
-        for name in (each for each in sets if (args.work / method / each).is_dir()):
-            sides = [{each.id: each for each in Run(args.work / method / name / side).scored()} for side in SIDES]
-            for before, after in ((sides[0][id], sides[1][id]) for id in sides[0]):
-                for column in before.scores.keys() & after.scores.keys():
-                    pair = (before.scores[column], after.scores[column])
-                    for part in (name, "all") if len(sets) > 1 else (name,):
-                        found.setdefault(part, {}).setdefault(column.replace("compound_", ""), []).append(pair)
-        for part in (each for each in [*sets, "all"] if each in found):
-            for column, pairs in sorted(found[part].items()):
+        parts = {name: answered(method, name, args) for name in sets}
+        if len(sets) > 1:
+            parts["all"] = [both for part in parts.values() for both in part]
+        for part, both in parts.items():
+            for column in sorted({column for before, after in both for column in before.keys() & after.keys()}):
+                pairs = [(old[column], new[column]) for old, new in both if column in old and column in new]
                 before, after = zip(*pairs, strict=True)
                 change = difference_of(after, before)
                 table.append({
@@ -97,10 +102,12 @@ def main() -> None:
     lm = load("embedded", max_tokens=300)
     if not args.table:
         for method, sets in SETS.items():
+            if not shipped(method, lm.model):
+                print(f"{method}: nothing ships tuned for {lm.model}; compile.py --ship puts it there")
+                continue
             for name in sets:
                 run(method, name, args.limit // len(sets), lm, args)
-    settings = {name: getattr(args, name) for name in ("limit", "seed", "workers")}
-    write("compiled", {"model": lm.model, "max_steps": MAX_STEPS, **settings}, rows(args))
+    write("compiled", kept(lm, args), rows(args))
 
 
 if __name__ == "__main__":

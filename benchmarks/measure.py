@@ -52,8 +52,8 @@ def mean_interval(values: list[float]) -> str:
 
 def machine() -> dict[str, Any]:
     """Processor, its vector instructions, cores, versions and the day."""
-    about = dict(line.split(":", 1) for line in _lines("/proc/cpuinfo") if ":" in line)
-    about = {key.strip(): value.strip() for key, value in about.items()}
+    lines = (line.partition(":") for line in _lines("/proc/cpuinfo"))
+    about = {name.strip(): value.strip() for name, _, value in lines}
     flags = about.get("flags", "").split()
     versions = {}
     for name in LIBRARIES:
