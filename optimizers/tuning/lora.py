@@ -24,7 +24,7 @@ from .trainer import trained
 logger = logging.getLogger(__name__)
 _TRAINING = "training"
 # Of how is trained: what was begun in another way is not gone on with, nor taken for the same.
-_VERSION = 2
+_VERSION = 3
 # The first weights, and dropout, are drawn from a source that all threads share.
 _CHANCE = threading.Lock()
 
