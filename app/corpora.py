@@ -12,7 +12,8 @@ from ..data.index import Index, build, open_index
 from ..data.index.manifest import FORMAT_VERSION
 from ..data.index.settings import KINDS, Kind
 from ..errors import AspectragError, nearest
-from ..lms.artifacts import fetch, home
+from ..home import home
+from ..lms.artifacts import fetch
 from .views.terminal import console, shown
 
 # Raised when reading or chunking changes, so that old automatic indexes are not taken for new ones.

@@ -19,11 +19,11 @@ from ..data.benchmarks.files import Placed
 from ..data.benchmarks.loading import QuestionSet
 from ..data.benchmarks.loading import load as load_questions
 from ..data.benchmarks.registry import BENCHMARKS, benchmark
+from ..data.benchmarks.store import fetched
 from ..data.construction.facets import FacetPart
 from ..data.construction.records import Question, Results, read_questions
 from ..errors import AspectragError
 from ..lms import load, roles
-from ..lms.artifacts import home
 from ..programs.annotation import FacetAnnotator
 from ..texts import encodable
 from . import data_build
@@ -74,7 +74,7 @@ def list_command(
 def _where(each: Benchmark) -> str:
     if each.name == "demo":
         return "comes with the package"
-    if (_store() / each.name).is_dir():
+    if (fetched() / each.name).is_dir():
         return "fetched"
     return "on the hub" if each.hub else "give its files"
 
@@ -106,7 +106,7 @@ def show(
       aspectrag data show demo
       aspectrag data show hotpotqa --questions hotpot_dev_distractor_v1.json
     """
-    loaded = load_questions(name, split, questions, limit=limit, seed=seed, store=_store())
+    loaded = load_questions(name, split, questions, limit=limit, seed=seed, store=fetched())
     if as_json:
         _print_json(_summary(loaded))
         return
@@ -167,17 +167,13 @@ def fetch_command(
       aspectrag data fetch musique
     """
     chosen = benchmark(name)
-    folder = out or _store() / name
+    folder = out or fetched() / name
     counts = fetch(chosen, folder, _watched)
     console().print(shown(f"{folder}: {', '.join(f'{count:,} {what}' for what, count in counts.items())}"))
 
 
 def _watched(split: str, records: Iterable[Placed]) -> Iterable[Placed]:
     return tqdm(records, f"reading {split}", unit=" questions", disable=None)
-
-
-def _store() -> Path:
-    return home() / "benchmarks"
 
 
 def _print_json(value: dict[str, Any]) -> None:

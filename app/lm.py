@@ -8,8 +8,9 @@ from rich.table import Table
 from rich.text import Text
 
 from ..errors import AspectragError
+from ..home import home
 from ..lms import LmOptions, check, fetch, load, resolve
-from ..lms.artifacts import ARTIFACTS, home
+from ..lms.artifacts import ARTIFACTS
 from ..lms.embedded_model import converted_model
 from ..lms.local.smollm2 import converted
 from ..lms.profiles import read_profiles

@@ -10,7 +10,7 @@ from ..data.index import Index
 from ..data.index.fingerprint import corpus_hash
 from ..data.passages import Passage
 from ..errors import AspectragError
-from ..lms.artifacts import home
+from ..home import home
 from .corpora import index_of
 
 # What answers took is part of every table: a better answer at ten times the price is another matter.

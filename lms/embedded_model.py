@@ -13,7 +13,8 @@ from typing import Any
 from filelock import FileLock
 
 from ..errors import AspectragError
-from .artifacts import fetch, home
+from ..home import home
+from .artifacts import fetch
 
 logger = logging.getLogger(__name__)
 CONTEXT_WINDOW = 32_768

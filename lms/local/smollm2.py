@@ -9,7 +9,8 @@ from typing import Any
 from filelock import FileLock
 
 from ...errors import AspectragError
-from ..artifacts import fetch, home
+from ...home import home
+from ..artifacts import fetch
 from ..catalogue import ARTIFACTS
 from .extras import needed, quiet_loading
 

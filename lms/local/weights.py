@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..artifacts import home
+from ...home import home
 
 logger = logging.getLogger(__name__)
 

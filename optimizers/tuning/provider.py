@@ -13,7 +13,7 @@ from dspy.clients.provider import Provider, TrainingJob
 from dspy.clients.utils_finetune import TrainDataFormat
 
 from ...errors import AspectragError, nearest
-from ...lms.artifacts import home
+from ...home import home
 from ...lms.local.names import base_of, model_string
 from .encoding import is_chat
 from .lora import LoraSettings, tune

@@ -5,12 +5,12 @@ import os
 import subprocess
 import sys
 import zipfile
-from pathlib import Path
 
 import pytest
 from aspectrag.errors import AspectragError
+from aspectrag.home import home
 from aspectrag.lms import artifacts, sources
-from aspectrag.lms.artifacts import fetch, home
+from aspectrag.lms.artifacts import fetch
 from aspectrag.lms.catalogue import ARTIFACTS, Artifact
 
 PARTS = [b"one" * 5000, b"two" * 7000, b"three" * 100]
@@ -224,11 +224,3 @@ def test_two_processes_at_once(shelf, tmp_path):
     ]
     assert [process.communicate(timeout=120)[0].strip() for process in running] == [str(len(WHOLE))] * 2
     assert (home() / "models" / "toy.bin").read_bytes() == WHOLE
-
-
-def test_home(monkeypatch):
-    monkeypatch.delenv("ASPECTRAG_HOME")
-    monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
-    assert home() == Path("/somewhere/aspectrag")
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    assert home() == Path.home() / ".cache" / "aspectrag"

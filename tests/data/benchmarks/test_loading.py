@@ -14,7 +14,7 @@ from aspectrag.data.benchmarks.registry import BENCHMARKS, benchmark
 from aspectrag.data.benchmarks.store import fetched
 from aspectrag.data.corpus import load_corpus
 from aspectrag.errors import AspectragError
-from aspectrag.lms.artifacts import home
+from aspectrag.home import home
 from aspectrag.optimizers.metrics.registry import metric
 
 SHARED = Path(__file__).parents[4] / "shared" / "data"
@@ -139,16 +139,6 @@ def test_what_was_fetched_is_found_by_its_name(on_the_hub):
     assert load("hotpotqa").source == str(fetched() / "hotpotqa" / "dev.jsonl")
     assert load("hotpotqa", store=str(fetched())).digest == load("hotpotqa").digest
     assert len(on_the_hub) == asked
-
-
-def test_the_folder_of_fetched_sets_is_in_the_cache_wherever_that_is(monkeypatch, tmp_path):
-    monkeypatch.setenv("ASPECTRAG_HOME", "~/here")
-    assert fetched() == home() / "benchmarks"
-    monkeypatch.delenv("ASPECTRAG_HOME")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert fetched() == home() / "benchmarks" == tmp_path / "aspectrag" / "benchmarks"
-    monkeypatch.setenv("XDG_CACHE_HOME", "")
-    assert fetched() == home() / "benchmarks"
 
 
 def test_a_fetch_that_breaks_off_leaves_nothing_that_looks_whole(on_the_hub, tmp_path, monkeypatch):

@@ -2,7 +2,7 @@ import gguf
 import numpy as np
 import pytest
 from aspectrag.errors import AspectragError
-from aspectrag.lms.artifacts import home
+from aspectrag.home import home
 from aspectrag.lms.local import smollm2
 from aspectrag.lms.local.bases import open_base
 from tiny import tiny_tokenizer
