@@ -34,14 +34,14 @@ class Plan:
     epochs: float
 
 
-# As much as two fast cores read in an hour and a half: passages are long. Slower ones are given minutes.
+# As much as two cores that multiply in bfloat16 read in an hour: passages are long. Slower ones are given minutes.
 PLANS: Mapping[str, Plan] = {
-    "classifier": Plan(1900, 2.0),
-    "router": Plan(2000, 1.0),
-    "relevance": Plan(800, 1.0),
-    "ending": Plan(900, 1.5),
-    "decomposer": Plan(500, 2.0),
-    "refiner": Plan(800, 1.0),
+    "classifier": Plan(3000, 2.0),
+    "router": Plan(2200, 2.0),
+    "relevance": Plan(1600, 1.5),
+    "ending": Plan(1400, 2.0),
+    "decomposer": Plan(550, 3.0),
+    "refiner": Plan(790, 2.0),
 }
 
 
