@@ -14,7 +14,7 @@ _SECRET_NAME = re.compile(
 # Shapes of keys that providers echo back in their error messages, whole or shortened; words have no digits in them, and
 # what follows "bearer" or "basic" is a key within a header alone.
 _SECRET_SHAPE = re.compile(
-    r"\b(?:sk|pk|gsk|xai|hf|ghp|gho)[-_](?=[\w.-]*[\d*])[\w*.-]{8,}|\bAIza[\w*-]{20,}"
+    r"\b(?:sk|pk|gsk|xai|hf|ghp|gho)[-_](?=[\w.-]{0,99}[\d*])[\w*.-]{8,}|\bAIza[\w*-]{20,}"
     r"|(?P<header>\bauthorization[\"']{0,2}\s{0,3}[:=]\s{0,3}[\"']{0,2}(?:(?:bearer|basic)\s{1,3})?)[^\s\"']+"
     r"|(?P<scheme>\bbearer\s{1,3})(?=\S{0,99}\d)\S{16,}",
     re.IGNORECASE,

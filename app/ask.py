@@ -20,7 +20,7 @@ from ..programs.rich_rag import RichRag
 from ..programs.trace import Trace, plain, record
 from ..texts import printable
 from .corpora import index_of, say
-from .options import ApiBase, Encoder, Kind, Lm, Profile, Ranker, Role, Uncompiled, settings_of, trained_ranker
+from .options import ApiBase, Encoder, Kind, Lm, Profile, Ranker, Role, Uncompiled, file_of, settings_of, trained_ranker
 from .profile import stage_models
 from .progress import load_model, stages
 from .shipped import use_shipped
@@ -84,8 +84,8 @@ def ask(
     if program:
         _refuse_beside(program, {"method": method_name, **given, "uncompiled": uncompiled or None})
     config = cls.inspect(program).config if program else _config(cls, name, given)
-    if trace_file and not trace_file.resolve().parent.is_dir():
-        raise AspectragError(f"--trace: the folder {trace_file.parent} does not exist")
+    if trace_file:
+        file_of("--trace", trace_file)
     tracker = tracker_of(mlflow)
     model, unasked = load(lm, api_base=api_base), cls(config, NoPassages())
     tuned = bool(program) or uncompiled

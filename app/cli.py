@@ -109,6 +109,8 @@ def _explained(exc: Exception) -> str:
         return explain(exc)
     if isinstance(exc, OSError):
         return f"{exc.strerror or exc}{f': {exc.filename}' if exc.filename else ''}"
+    if isinstance(exc, RecursionError):
+        return "what was given is nested too deeply to be read or shown"
     return f"unexpected {type(exc).__name__}: {exc} (ASPECTRAG_DEBUG=1 shows where)"
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ..errors import AspectragError
+from ..whole import write
 from .options import Json, file_of
 from .views.terminal import console, shown
 
@@ -40,7 +41,7 @@ def diagnose(
     if json:
         file_of("--json", json)  # before the work, which may take minutes
     from ..optimizers.evaluation.diagnosing import diagnose_run
-    from ..optimizers.evaluation.folder import dumped, write
+    from ..optimizers.evaluation.folder import dumped
     from ..optimizers.evaluation.run import runs_of
     from .views.diagnosis import counts_view, list_view
 

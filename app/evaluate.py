@@ -15,6 +15,7 @@ from ..programs.program import Program
 from ..programs.rankers.pointer import PointerRanker
 from ..programs.registry import METHODS, class_of, method
 from ..programs.rich_rag import RichRag
+from ..whole import write
 from .options import (
     ApiBase,
     BenchmarkName,
@@ -178,7 +179,6 @@ def evaluate(
 
 def _hand_over(to: "Tracker", runs: "Sequence[Run]") -> None:
     """Runs, each with a page to look into them by; the traces go by themselves."""
-    from ..optimizers.evaluation.folder import write
     from .views.report.page import report_page
 
     with TemporaryDirectory() as folder:
@@ -199,7 +199,7 @@ def _compared(runs: "Sequence[Run]") -> dict[str, Any] | None:
 
 
 def _write(path: Path, found: dict[str, Any]) -> None:
-    from ..optimizers.evaluation.folder import dumped, write
+    from ..optimizers.evaluation.folder import dumped
 
     write(path, dumped(found, indent=2) + "\n")
     console().print(shown(str(path)), style="dim")

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from ..whole import write
 from .options import file_of
 from .views.terminal import console, shown
 
@@ -33,7 +34,6 @@ def report(
       aspectrag report runs/hotpotqa --html hotpotqa.html --limit 200 --no-traces
     """
     file_of("--html", html)  # before the work, which may take minutes
-    from ..optimizers.evaluation.folder import write
     from ..optimizers.evaluation.run import runs_of
     from .views.report.page import report_page
 

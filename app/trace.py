@@ -1,12 +1,15 @@
 """``aspectrag trace``: what happened on the way to an answer, in the terminal and as a page, and against another."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ..errors import AspectragError, nearest
+from ..programs.showing.known import Known
 from ..programs.trace import Trace
+from ..whole import write
 from .options import file_of
 from .views.terminal import console, shown
 
@@ -37,6 +40,7 @@ def html(
 ) -> None:
     """Write a trace as one HTML page: the answer with its passages, and every step with all that went in and came out.
 
+    Of a run's wrong answer it says what was expected, and which step lost it.
     The page is a single file that needs no network: it opens by a double click
     and loads nothing.
 
@@ -46,9 +50,11 @@ def html(
     """
     from ..programs.showing.traces import trace_page
 
-    file_of("--out", out)
     found = _file(file, question)
-    _write(out, trace_page(Trace.load(found), found.name))
+    _page_of("--out", out, [found])
+    trace = Trace.load(found)
+    known = _known(file, question, trace) if question else None
+    _write(out, trace_page(trace, found.name, known))
 
 
 @app.command()
@@ -72,9 +78,9 @@ def diff(
     from ..programs.showing.difference_tree import difference_view
     from ..programs.showing.differences import difference_page
 
-    if page:
-        file_of("--html", page)
     files = [_file(path, question if path.is_dir() else None) for path in (before, after)]
+    if page:
+        _page_of("--html", page, files)
     if question and not (before.is_dir() or after.is_dir()):
         raise AspectragError("--question is for the folders of runs: leave it out")
     found = Trace.load(files[0]).compare(Trace.load(files[1]))
@@ -108,8 +114,23 @@ def _file(path: Path, question: str | None) -> Path:
     return file
 
 
-def _write(out: Path, page: str) -> None:
-    from ..optimizers.evaluation.folder import write
+def _known(path: Path, id: str, trace: Trace) -> Known | None:
+    """What is known of the right answer to a question of a run; nothing before it is scored."""
+    from ..optimizers.evaluation.diagnosing import known_of
+    from ..optimizers.evaluation.run import Run
 
+    run = Run(path)
+    [(asked, record)] = [each for each in run.answers() if each[0].id == id]
+    scored = {each.id: each for each in run.scored()} if run.is_scored else {}
+    return known_of(asked, record, scored[id], trace) if id in scored else None
+
+
+def _page_of(option: str, page: Path, traces: Sequence[Path]) -> None:
+    file_of(option, page)
+    if page.resolve() in [each.resolve() for each in traces]:
+        raise AspectragError(f"{option} {page} is a trace itself: give the page another name")
+
+
+def _write(out: Path, page: str) -> None:
     write(out, page)
     console().print(shown(str(out)), style="dim")

@@ -304,8 +304,9 @@ class Program(dspy.Module):
 
     @staticmethod
     def _with_trace(out: Any, trace: Trace) -> Result:
-        # Inside a wider recording the trace holds other calls too: this one's part is the step that returned ``out``.
-        trace = Trace([step for step in trace.walk() if step.outputs is out])
+        # Inside a wider recording the trace holds other calls too: this one's part is the step that returned ``out``,
+        # the outermost, as a program may hand on what one inside it returned.
+        trace = Trace([step for step in trace.walk() if step.outputs is out][:1])
         out._trace = trace
         if dspy.settings.track_usage:
             out.set_lm_usage(trace.usage_by_model())

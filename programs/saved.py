@@ -7,6 +7,7 @@ from typing import Any
 
 import ujson
 
+from .. import whole
 from ..errors import AspectragError
 from ..texts import encodable
 
@@ -68,9 +69,7 @@ def read(folder: Path, name: str) -> dict[str, Any]:
 def write(path: Path, record: dict[str, Any]) -> None:
     """Write one of them, all of it or nothing."""
     text = ujson.dumps(record, ensure_ascii=False, escape_forward_slashes=False, indent=2)
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text(encodable(text) + "\n", encoding="utf-8")  # demos hold what models say
-    temporary.replace(path)
+    whole.write(path, encodable(text) + "\n")  # demos hold what models say
 
 
 @contextmanager

@@ -29,11 +29,17 @@ from dspy.utils.usage_tracker import UsageTracker
 
 from ..errors import AspectragError, is_secret_name, masked, secrets, without
 from ..texts import encodable
+from ..whole import write
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from .showing.difference import Difference
+
+
+UNFINISHED = "not finished"
+# Above any time in seconds since the epoch, and any number of tokens.
+_MOST = 1e11
 
 
 @dataclass(slots=True)
@@ -47,9 +53,9 @@ class Step:
         inputs: What it was given; outputs: what came back (``None`` where it failed); of a language-model call the
             texts, or where the model measures them, ``text`` and ``probabilities`` of labels.
         started: Wall-clock time, seconds since the epoch; ``seconds``: how long it took.
-        error: ``Type: message`` of the exception that ended it.
+        error: ``Type: message`` of the exception that ended it, or ``not finished``.
         tokens: ``prompt`` and ``completion`` counts of a language-model call; empty where the backend gave none.
-        cached: Whether a language-model call was answered from the cache.
+        cached: Whether a language-model call was answered from the cache; ``None`` where it did not end.
     """
 
     kind: str
@@ -77,8 +83,8 @@ class Step:
         """
         numbers = [self.started, self.seconds, *self.tokens.values()]
         texts = [self.kind, self.name, self.error or "", *self.tokens]
-        if not all(isinstance(each, (int, float)) and math.isfinite(each) for each in numbers):
-            raise ValueError("a time or a number of tokens is no number")
+        if not all(isinstance(each, (int, float)) and 0 <= each < _MOST for each in numbers):
+            raise ValueError("a time or a number of tokens is none")
         if not all(isinstance(each, str) for each in texts) or not isinstance(self.cached, bool | None):
             raise ValueError("a step has no kind or name, or something else in their place")
 
@@ -88,8 +94,17 @@ class Step:
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> "Step":
-        """The inverse of :meth:`to_dict`, up to types that JSON does not have."""
+        """The inverse of :meth:`to_dict`, up to types that JSON does not have.
+
+        Raises:
+            ValueError: It has fields that no step has.
+        """
+        if unknown := record.keys() - _FIELDS:
+            raise ValueError(f"a step has {', '.join(sorted(unknown))}: another version wrote it")
         return cls(**{**record, "children": [cls.from_dict(child) for child in record["children"]]})
+
+
+_FIELDS = {each.name for each in dataclasses.fields(Step)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +163,10 @@ class Trace:
         if Path(path).suffix.lower() == ".html":
             from .showing.traces import trace_page
 
-            Path(path).write_text(trace_page(self, Path(path).name), encoding="utf-8")
+            write(Path(path), trace_page(self, Path(path).name))
             return
         text = ujson.dumps(self.to_dict(), ensure_ascii=False, escape_forward_slashes=False, indent=1)
-        Path(path).write_text(text + "\n", encoding="utf-8")
+        write(Path(path), text + "\n")
 
     @classmethod
     def load(cls, path: str | Path) -> "Trace":
@@ -241,6 +256,7 @@ class Recorder(BaseCallback, UsageTracker):
         parent = self._open.get(ACTIVE_CALL_ID.get() or "")
         (parent.children if parent else self.trace.steps).append(step)
         if call_id:
+            step.error = UNFINISHED  # until it is closed: whoever reads an interrupted trace sees what it waited for
             self._open[call_id], self._clock[call_id] = step, time.perf_counter()
 
     def restart(self, call_id: str) -> None:
@@ -253,7 +269,7 @@ class Recorder(BaseCallback, UsageTracker):
         if step:
             step.seconds = time.perf_counter() - self._clock.pop(call_id)
             step.outputs = outputs
-            step.error = f"{type(exception).__name__}: {exception}" if exception is not None else None
+            step.error = None if exception is None else f"{type(exception).__name__}: {exception}".removesuffix(": ")
         return step
 
     def on_module_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: D102
@@ -269,7 +285,7 @@ class Recorder(BaseCallback, UsageTracker):
                 exception.trace = Trace([step])  # pyright: ignore[reportAttributeAccessIssue]
 
     def on_lm_start(self, call_id: str, instance: Any, inputs: dict[str, Any]) -> None:  # noqa: D102
-        self.add(Step("lm", instance.model, {k: v for k, v in inputs.items() if v}, cached=True), call_id)
+        self.add(Step("lm", instance.model, {k: v for k, v in inputs.items() if v}), call_id)
         self._asked[call_id] = instance
 
     def on_lm_end(self, call_id: str, outputs: Any, exception: BaseException | None = None) -> None:  # noqa: D102
@@ -278,8 +294,8 @@ class Recorder(BaseCallback, UsageTracker):
         if any(measured):
             outputs = [{"text": text, "probabilities": each} for text, each in zip(outputs, measured, strict=True)]
         step = self.close(call_id, outputs, exception)
-        if step and exception is not None:
-            step.cached = False
+        if step and step.cached is None:  # nothing was spent
+            step.cached = exception is None
 
     def add_usage(self, lm: str, usage_entry: dict[str, Any]) -> None:
         """Count the tokens of the call that is running."""

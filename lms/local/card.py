@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ...errors import AspectragError
+from ...whole import write
 
 FILE = "card.json"
 _FORMAT = 1
@@ -38,10 +39,8 @@ class Card:
 
 def write_card(folder: Path, card: Card) -> None:
     """Put a card into the folder of its adapter; it is there as a whole or not at all."""
-    part = folder / f"{FILE}.part"
     text = json.dumps({"format": _FORMAT, **asdict(card)}, ensure_ascii=False, indent=1)
-    part.write_text(text + "\n", encoding="utf-8")
-    part.replace(folder / FILE)
+    write(folder / FILE, text + "\n")
 
 
 def read_card(folder: Path) -> Card:

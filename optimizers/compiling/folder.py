@@ -11,7 +11,8 @@ import ujson
 from ...errors import AspectragError
 from ...programs.program import Program
 from ...programs.saved import read_manifest
-from ..evaluation.folder import dumped, read_json, write
+from ...whole import write
+from ..evaluation.folder import dumped, read_json
 from ..evaluation.runner import alone, writable
 from .report import Report
 

@@ -9,6 +9,7 @@ from typing import Any
 import dspy
 
 from ...errors import AspectragError
+from ...programs.showing.known import Known
 from ...programs.trace import Step, Trace
 from ..metrics.metric import TOP
 from ..metrics.registry import METRICS
@@ -164,6 +165,27 @@ def diagnose_run(run: Run, metric: str | None = None, threshold: float = TOP) ->
     return Diagnosed(run, metric, threshold, tuple(wrong), right, tuple(unscored), len(run.questions) - asked)
 
 
+def known_of(question: dspy.Example, record: Mapping[str, Any], scored: Scored, trace: Trace | None) -> Known:
+    """What a benchmark knows of a question, for a page that shows its trace.
+
+    Args:
+        question: The question.
+        record: Its record in ``predictions.jsonl``.
+        scored: What it scored: by acc, or compound_acc of compound questions, it is wrong or not.
+        trace: Of the answer.
+    """
+    expected = [str(each) for each in question.get("answers") or []]
+    score = scored.scores.get(_column(question, scored, None))
+    if record["error"] is None and (score is None or score >= TOP):
+        return Known(expected)
+    found = diagnose(question, record, trace)
+    if found.stage == "unknown":
+        return Known(expected)
+    steps = trace.walk() if trace else ()
+    place = next((place for place, step in enumerate(steps) if step is found.step), None)
+    return Known(expected, found.stage, found.reason, place)
+
+
 def _check_column(run: Run, scored: Iterable[Scored], metric: str | None) -> None:
     columns = list(dict.fromkeys(column for each in scored for column in each.scores))
     known = next((each for each in METRICS.values() if metric in (each.name, *each.gives)), None)
@@ -187,13 +209,11 @@ def _diagnosed(
     run: Run, question: dspy.Example, record: Mapping[str, Any], scored: Scored, score: float | None
 ) -> Wrong:
     file = run.path / "traces" / trace_name(question.id)
-    trace = None
     try:
         trace = run.trace(question.id)
         found = diagnose(question, record, trace)
-    except (AspectragError, KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        # One damaged file does not keep the others from being told.
-        found = Diagnosis("unknown", f"its trace cannot be read ({type(error).__name__})")
+    except AspectragError as error:  # one damaged file does not keep the others from being told
+        trace, found = None, Diagnosis("unknown", str(error))
     place = _place(trace, found.step) if trace and found.step else ()
     failed = record["error"] is not None
     kept = file if file.is_file() else None

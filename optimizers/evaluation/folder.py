@@ -30,6 +30,7 @@ from ... import __version__
 from ...data.growing import GrowingFile
 from ...errors import AspectragError
 from ...programs.trace import Trace, plain, verbatim
+from ...whole import write
 
 FORMAT_VERSION = 1
 _LIBRARIES = ("dspy", "bm25s", "faiss-cpu", "sentence-transformers", "torch", "openvino-genai", "numpy", "litellm")
@@ -180,17 +181,6 @@ def surroundings() -> dict[str, Any]:
 def dumped(value: Any, indent: int = 0) -> str:
     """JSON on one line, or indented; texts are data, and stay as they are."""
     return ujson.dumps(verbatim(value), ensure_ascii=False, escape_forward_slashes=False, indent=indent)
-
-
-def write(path: Path, text: str) -> None:
-    """Write a file, all of it or nothing."""
-    part = path.with_name(path.name + ".part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
-    except OSError:
-        part.unlink(missing_ok=True)
-        raise
 
 
 def _processor() -> str:

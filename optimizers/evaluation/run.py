@@ -19,6 +19,8 @@ from .statistics import Mean
 
 # The category, and its value, of all questions.
 ALL = "all"
+# What records of answers and of scores cannot do without.
+_RECORD, _SCORED = {"id", "error", "answer", "usage", "cost", "seconds"}, ("id", "scores", "categories", "error")
 
 
 @dataclass(frozen=True)
@@ -109,18 +111,30 @@ class Run:
                 for line in file:
                     if not line.endswith(b"\n"):  # a kill cut it short
                         break
-                    places[json.loads(line)["id"]] = place
+                    record = json.loads(line)
+                    if not isinstance(record, dict) or not record.keys() >= _RECORD:
+                        raise ValueError("a line is no record of an answer")
+                    places[record["id"]] = place
                     place += len(line)
         except FileNotFoundError:
             raise AspectragError(f"{self.path}: no question was answered yet: run 'aspectrag eval' again") from None
-        except (ValueError, KeyError) as error:
+        except (ValueError, TypeError) as error:
             raise AspectragError(f"{self.path}/predictions.jsonl is damaged ({error}): remove the folder") from None
         return places
 
     def trace(self, id: str) -> Trace | None:
-        """Every step of a question; ``None`` where it was not kept."""
+        """Every step of a question; ``None`` where it was not kept.
+
+        Raises:
+            AspectragError: It cannot be read.
+        """
         file = self.path / "traces" / trace_name(id)
-        return Trace.from_dict(read_json(file)) if file.is_file() else None
+        return Trace.load(file) if file.is_file() else None
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether scores were written down."""
+        return (self.path / "scores.jsonl").is_file()
 
     def scored(self) -> list[Scored]:
         """What each question scored.
@@ -128,10 +142,14 @@ class Run:
         Raises:
             AspectragError: The run is not scored yet.
         """
-        if not (self.path / "scores.jsonl").is_file():
+        if not self.is_scored:
             raise AspectragError(f"{self.path} is not finished: run the same 'aspectrag eval' again")
-        keys = ("id", "scores", "categories", "error")
-        scored = [Scored(*(record[key] for key in keys)) for record in GrowingFile(self.path / "scores.jsonl", keys)]
+        try:
+            scored = [_scored(record) for record in GrowingFile(self.path / "scores.jsonl", _SCORED)]
+        except (ValueError, TypeError, AttributeError) as error:
+            raise AspectragError(
+                f"{self.path}/scores.jsonl is damaged ({error}): run the same 'aspectrag eval' again"
+            ) from None
         if len(scored) != self.metrics.get("answered", 0) + len(self.metrics.get("failed", ())):
             raise AspectragError(f"{self.path}/scores.jsonl is not whole: run the same 'aspectrag eval' again")
         return scored
@@ -167,16 +185,23 @@ class Run:
         Raises:
             AspectragError: The tables cannot be read.
         """
-        found = {(ALL, ALL, name): Mean(**mean) for name, mean in self.metrics["metrics"].items()}
-        file = self.path / "by_category.csv"
+        file = self.path / "metrics.json"
         try:
+            found = {(ALL, ALL, name): Mean(**mean) for name, mean in self.metrics["metrics"].items()}
+            file = self.path / "by_category.csv"
             with file.open(encoding="utf-8", newline="") as rows:
                 for row in csv.DictReader(rows):
                     mean = Mean(float(row["mean"]), float(row["low"]), float(row["high"]), int(row["n"]))
                     found.setdefault((row["category"], row["value"], row["metric"]), mean)
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise AspectragError(f"{file} cannot be read ({error}): run the same 'aspectrag eval' again") from None
         return found
+
+
+def _scored(record: dict[str, Any]) -> Scored:
+    scores, error = record["scores"], record["error"]
+    categories = {str(name): str(value) for name, value in record["categories"].items()}
+    return Scored(record["id"], {str(name): float(score) for name, score in scores.items()}, categories, error)
 
 
 class Runs(list[Run]):

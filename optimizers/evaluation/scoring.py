@@ -15,10 +15,11 @@ from tqdm.auto import tqdm
 from ...data.growing import GrowingFile
 from ...errors import AspectragError
 from ...programs.trace import verbatim
+from ...whole import write
 from ..metrics.classification import classification
 from ..metrics.judge import Judged
 from ..metrics.metric import Metric
-from .folder import dumped, write
+from .folder import dumped
 from .pool import as_they_come
 from .records import prediction_of
 from .run import ALL, Run, Scored

@@ -90,8 +90,13 @@ def _parts(answer: str, tokenizer: Any) -> list[tuple[list[int], list[int]]]:
     return found
 
 
-def batched(examples: Sequence[Encoded], padding: int) -> dict[str, Tensor]:
+def batched(examples: Sequence[Encoded], padding: int, multiple: int = 1) -> dict[str, Tensor]:
     """Put examples one below the other, ends aligned: what is learnt stands last.
+
+    Args:
+        examples: Tokens, and which of them are learnt.
+        padding: Token that short examples are filled up with.
+        multiple: What the width is a multiple of.
 
     Returns:
         ``input_ids``, ``attention_mask``, ``position_ids`` and ``labels``, each ``[b, t]``.
@@ -100,7 +105,7 @@ def batched(examples: Sequence[Encoded], padding: int) -> dict[str, Tensor]:
         >>> batched([Encoded([5], [5]), Encoded([1, 2], [-100, 2])], padding=0)["labels"].tolist()
         [[-100, 5], [-100, 2]]
     """
-    width = max(len(example.ids) for example in examples)
+    width = -(-max(len(example.ids) for example in examples) // multiple) * multiple
 
     def padded(values: Sequence[int], with_: int) -> list[int]:
         return [with_] * (width - len(values)) + list(values)

@@ -1,4 +1,4 @@
-"""Files of a training: each is there as a whole or not at all, and a disk that takes no more is told in one line."""
+"""A disk that takes no more of a training is told in one line."""
 
 import errno
 import shutil
@@ -14,13 +14,6 @@ from ...lms.local.bases import first_line
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 # What a checkpoint of a large adapter may take, in bytes.
 _ROOM = 100_000_000
-
-
-def keep(file: Path, text: str) -> None:
-    """Write a file."""
-    part = file.with_name(f"{file.name}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(file)
 
 
 @contextmanager

@@ -17,8 +17,9 @@ from typing import Any, Literal
 from ...errors import AspectragError
 from ...lms.local.bases import open_base
 from ...lms.local.card import Card, read_card, write_card
+from ...whole import write
 from .encoding import Chat, Encoded, encoded
-from .keeping import keep, kept_in
+from .keeping import kept_in
 from .trainer import trained
 
 logger = logging.getLogger(__name__)
@@ -207,7 +208,7 @@ def _claimed(training: Path, digest: str) -> None:
     training.mkdir(parents=True, exist_ok=True)
     file = training / "digest"
     if not file.is_file():
-        keep(file, digest)
+        write(file, digest)
     elif file.read_text() != digest:
         raise AspectragError(
             f"{training} holds a training with other examples or settings: give another folder, or remove it"

@@ -18,8 +18,8 @@ from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArgu
 from transformers.trainer_pt_utils import get_length_grouped_indices
 
 from ...errors import AspectragError
+from ...whole import write
 from .encoding import IGNORED, Encoded, batched
-from .keeping import keep
 
 if TYPE_CHECKING:
     from .lora import LoraSettings
@@ -29,6 +29,9 @@ _TIMED = 3
 # Most of the time that goes into measuring the loss, and how much of it is planned: checkpoints take some, too.
 _MEASURING, _PLANNED = 0.25, 0.95
 _STATE = "trainer_state.json"
+# Most tokens that are read at once, for what is kept of them until the way back takes 1.5 MB each of a base of 135
+# million; and what widths are multiples of: for each width there is code to make and to keep.
+_AT_ONCE, _WIDTH = 1536, 16
 
 
 @dataclass(frozen=True)
@@ -68,9 +71,9 @@ class _Trainer(Trainer):
         model: nn.Module,
         inputs: dict[str, Any],
         return_outputs: bool = False,
-        num_items_in_batch: Any = None,  # noqa: ARG002 - each batch counts alike
+        num_items_in_batch: Any = None,
     ) -> Any:
-        loss = loss_of(model, inputs)
+        loss = loss_of(model, inputs, num_items_in_batch)
         return (loss, {}) if return_outputs else loss
 
 
@@ -82,15 +85,23 @@ def _half() -> bool:
     return bool(able.get("avx512_bf16") or able.get("amx_bf16"))
 
 
-def loss_of(model: nn.Module, inputs: dict[str, Any]) -> Tensor:
-    """Mean negative log-likelihood of the tokens that are learnt."""
+def loss_of(model: nn.Module, inputs: dict[str, Any], among: Tensor | int | None = None) -> Tensor:
+    """Mean negative log-likelihood of the tokens that are learnt.
+
+    Args:
+        model: A causal language model.
+        inputs: See :func:`.encoding.batched`.
+        among: How many tokens are learnt in the whole step, of which this is a part; by default it is all of it.
+    """
     labels = inputs["labels"]
     first = int((labels != IGNORED).any(0).nonzero()[0])
     # The score of a token stands one place before it.
     kept = labels.shape[1] - first + 1
     rest = {name: value for name, value in inputs.items() if name != "labels"}
     logits = model(**rest, logits_to_keep=kept).logits[:, :-1]
-    return cross_entropy(logits.flatten(0, 1).float(), labels[:, first:].flatten(), ignore_index=IGNORED)
+    scores, wanted = logits.flatten(0, 1).float(), labels[:, first:].flatten()
+    total = cross_entropy(scores, wanted, ignore_index=IGNORED, reduction="sum")
+    return total / ((wanted != IGNORED).sum() if among is None else among)
 
 
 class _Bar(TrainerCallback):
@@ -120,7 +131,7 @@ class _Bar(TrainerCallback):
             self._bar.set_postfix(held_out=f"{metrics['eval_loss']:.3f}")
 
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
-        keep(self._folder / "seconds", f"{self.seconds:.1f}")
+        write(self._folder / "seconds", f"{self.seconds:.1f}")
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
         self._bar.close()
@@ -181,10 +192,11 @@ def trained(
         state = json.loads((checkpoint / _STATE).read_text())
         if plan.over(state["log_history"], settings.patience, bar.seconds):
             steps = state["global_step"]  # killed after its end
-    cuda = torch.cuda.is_available()
+    cuda, at_once = torch.cuda.is_available(), _at_once(learn, settings.batch)
     arguments = TrainingArguments(
-        output_dir=str(folder), max_steps=steps, per_device_train_batch_size=settings.batch,
-        per_device_eval_batch_size=settings.batch, learning_rate=settings.learning_rate, lr_scheduler_type="linear",
+        output_dir=str(folder), max_steps=steps, per_device_train_batch_size=at_once,
+        gradient_accumulation_steps=settings.batch // at_once, per_device_eval_batch_size=settings.batch,
+        learning_rate=settings.learning_rate, lr_scheduler_type="linear",
         warmup_steps=math.ceil(steps * settings.warmup), train_sampling_strategy="sequential",
         bf16=_half(), use_cpu=not cuda, dataloader_pin_memory=cuda,
         eval_strategy="steps" if held_out else "no", eval_steps=every,
@@ -231,7 +243,13 @@ def _rows(examples: Sequence[Encoded]) -> Any:
 
 
 def _collated(rows: Sequence[dict[str, list[int]]], padding: int) -> dict[str, Tensor]:
-    return batched([Encoded(row["input_ids"], row["labels"]) for row in rows], padding)
+    return batched([Encoded(row["input_ids"], row["labels"]) for row in rows], padding, _WIDTH)
+
+
+def _at_once(learn: Sequence[Encoded], batch: int) -> int:
+    """How many examples of a step are read at once: a step is so many parts of the same size."""
+    longest = max(len(each.ids) for each in learn)
+    return max(size for size in range(1, batch + 1) if batch % size == 0 and (size == 1 or size * longest <= _AT_ONCE))
 
 
 def _planned(
@@ -248,11 +266,12 @@ def _planned(
         return _Plan(**json.loads(file.read_text()))
     plan = _Plan(math.ceil(len(learn) * settings.epochs / settings.batch), settings.evaluations)
     if until is not None:
-        step = _batch_seconds(model, padding, learn, settings.batch, learning=True)
+        at_once = _at_once(learn, settings.batch)
+        step = settings.batch / at_once * _batch_seconds(model, padding, learn, at_once, learning=True)
         batches = math.ceil(len(held_out) / settings.batch)
         measuring = batches * _batch_seconds(model, padding, held_out, settings.batch, learning=False)
         plan = _shortened(plan, step, measuring, max(0.0, until - time.monotonic()))
-    keep(file, json.dumps(asdict(plan)))
+    write(file, json.dumps(asdict(plan)))
     return plan
 
 
@@ -280,7 +299,7 @@ def _batch_seconds(model: Any, padding: int, examples: Sequence[Encoded], batch:
     for start in range(0, (_TIMED + 1) * batch, batch):
         if rows := some[start : start + batch]:
             began = time.perf_counter()
-            inputs = {name: value.to(model.device) for name, value in batched(rows, padding).items()}
+            inputs = {name: value.to(model.device) for name, value in batched(rows, padding, _WIDTH).items()}
             lower = torch.autocast(model.device.type, torch.bfloat16, enabled=_half())
             with torch.set_grad_enabled(learning), lower:
                 loss = loss_of(model, inputs)

@@ -42,6 +42,13 @@ def linked(record: Mapping[str, Any]) -> Iterator[tuple[str, int | None]]:
             yield piece, None
 
 
+def question_of(row: Row | None) -> str | None:
+    """The question that a program was asked; ``None`` where the row is none of a program."""
+    inputs = row.parts.get("inputs") if row and row.kind == "program" else None
+    asked = inputs.get("question") if isinstance(inputs, Mapping) else None
+    return asked if isinstance(asked, str) else None
+
+
 def result_of(row: Row) -> Mapping[str, Any] | None:
     """The JSON form of a program's result; ``None`` where there is none: what lies in a file may be anything.
 

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..trace import Trace
-from .answers import result_of
+from .answers import question_of, result_of
 from .lines import clip
 from .rows import Row, Tree, tree_of
 
@@ -92,6 +92,12 @@ class Difference:
         What a step passes on from those inside it is put down to them.
         """
         return next((way for pair in self.pairs if (way := _first(pair))), [])
+
+    @property
+    def question(self) -> str | None:
+        """What the programs were asked, where both were asked the same."""
+        asked = {next(filter(None, map(question_of, tree.rows)), None) for tree in (self.before, self.after)}
+        return asked.pop() if len(asked) == 1 else None
 
     @property
     def answers(self) -> tuple[str | None, str | None]:

@@ -29,6 +29,7 @@ class Row:
         children: What happened inside it.
         number: Its place in the trace, from 0, outer rows first.
         troubled: Whether an error, a fallback or a warning is inside it.
+        step: The step that it stands for, the outermost of them; ``place``: of that among all steps, as ``number``.
     """
 
     kind: str
@@ -45,6 +46,8 @@ class Row:
     children: list["Row"] = field(default_factory=list)
     number: int = 0
     troubled: bool = False
+    step: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    place: int = 0
 
     @property
     def is_note(self) -> bool:
@@ -93,6 +96,14 @@ class Tree:
         for row in self.rows:
             yield from row.walk()
 
+    def row_of(self, place: int) -> Row:
+        """The row that a step is on, or is a part of.
+
+        Args:
+            place: Of the step among all of the trace, outer ones first, from 0.
+        """
+        return [row for row in self.walk() if row.place <= place][-1]
+
 
 def tree_of(record: Mapping[str, Any]) -> Tree:
     """The rows of a trace.
@@ -112,8 +123,9 @@ def tree_of(record: Mapping[str, Any]) -> Tree:
     found = [_row(step, first) for step in steps]
     last = max((ended for _, ended in times), default=0.0)
     tree = Tree(found, record["usage"], sum(row.seconds for row in found), last - first)
+    places = {id(step): place for place, step in enumerate(_all(steps))}
     for number, row in enumerate(tree.walk()):
-        row.number = number
+        row.number, row.place = number, places[id(row.step)]
     return tree
 
 
@@ -141,6 +153,7 @@ def _row(step: Mapping[str, Any], first: float) -> Row:
                 seconds=own.seconds,
                 began=own.began,
                 error=own.error or inner.error,
+                step=step,
             )
     return _own(step, first, children=[_row(child, first) for child in step["children"]])
 
@@ -159,7 +172,9 @@ def _own(
     """A row for a step, the one call that is all that it did, and the rows inside it."""
     asked = call or (step if step["kind"] == "lm" else None)
     tokens = (asked["tokens"] or {}) if asked else {}
-    flags = [flag for flag in (asked["cached"] if asked else None, *(c.cached for c in children)) if flag is not None]
+    flags = [
+        flag for flag in (bool(asked["cached"]) if asked else None, *(c.cached for c in children)) if flag is not None
+    ]
     row = Row(
         kind=step["kind"] if step["kind"] in KINDS else "other",
         name=step["name"],
@@ -173,6 +188,7 @@ def _own(
         cached=all(flags) if flags else None,
         error=step["error"],
         children=list(children),
+        step=step,
     )
     row.troubled = row.is_trouble or any(child.troubled for child in children)
     return row
@@ -209,7 +225,10 @@ def _did(step: Mapping[str, Any], call: Mapping[str, Any] | None) -> list[tuple[
         case "retrieval" if isinstance(inputs, Mapping):
             return _found(inputs, outputs)
         case "branch":
-            return [pair for pair in (("", _subject(inputs)), ("answer", _answer(outputs))) if pair[1]]
+            answer = _answer(outputs)
+            # The answer is what a reader looks for: a long question leaves room for it.
+            subject = clipped(_subject(inputs), _CLIP // 2 if answer else _CLIP)
+            return [pair for pair in (("", subject), ("answer", answer)) if pair[1]]
         case "module" if isinstance(outputs, Mapping):
             return [(name, short(value)) for name, value in outputs.items() if value not in (None, "", [], {})]
         case "module" if call and call["outputs"]:
@@ -236,7 +255,8 @@ def _found(inputs: Mapping[str, Any], outputs: Any) -> list[tuple[str, str]]:
 def _titles(passages: Any) -> str:
     if passages is None:
         return ""
-    titles = [p.get("title") or p.get("id") for p in passages if isinstance(p, Mapping)] if passages else []
+    listed = passages if isinstance(passages, list) else []
+    titles = [p.get("title") or p.get("id") for p in listed if isinstance(p, Mapping)]
     return clipped(", ".join(dict.fromkeys(map(str, titles))), _CLIP) or "nothing"
 
 

@@ -9,7 +9,8 @@ from markupsafe import Markup
 
 from ... import __version__
 from ..trace import Trace
-from .answers import linked, result_of
+from .answers import linked, question_of, result_of
+from .known import Known
 from .pages import asset, digest, templates
 from .rows import Row, Tree, tree_of
 
@@ -40,6 +41,7 @@ def record_html(
     id: str,
     answered: bool = False,
     result: Mapping[str, Any] | None = None,
+    known: Known | None = None,
 ) -> Markup:
     """The same from the JSON form of a trace, without style sheet and script: one of each is enough for a page.
 
@@ -49,6 +51,7 @@ def record_html(
         id: What the ids of its elements begin with: no other view on the page may have it.
         answered: Whether question and answer come first.
         result: The fields of the result, where the trace does not hold it.
+        known: What is known of the right answer.
     """
     tree = tree_of(record)
     program, own = _program(tree)
@@ -58,9 +61,11 @@ def record_html(
     html = environment.get_template("trace.html").render(
         id=id,
         tree=tree,
-        question=_question(program) if answered else None,
+        question=question_of(program) if answered else None,
         result=result if answered else None,
         answer=linked(result) if answered and result else (),
+        known=known,
+        lost=tree.row_of(known.place) if known and known.place is not None else None,
         troubles=[row for row in tree.walk() if row.is_trouble],
         bar=lambda row: bar(row, tree.length),
     )
@@ -70,17 +75,18 @@ def record_html(
 def answered(trace: Trace) -> tuple[str | None, str | None]:
     """Question and answer of the one program that was called; ``None`` for what the trace does not hold."""
     program, result = _program(tree_of(trace.to_dict()))
-    return _question(program), result["answer"] if result else None
+    return question_of(program), result["answer"] if result else None
 
 
-def trace_page(trace: Trace, title: str) -> str:
+def trace_page(trace: Trace, title: str, known: Known | None = None) -> str:
     """A trace as an HTML page that stands alone: a single file that opens from disk and loads nothing.
 
     Args:
         trace: The trace.
         title: Of the page.
+        known: What is known of the right answer.
     """
-    return page(record_html(trace.to_dict(), templates(), id="t", answered=True), title)
+    return page(record_html(trace.to_dict(), templates(), id="t", answered=True, known=known), title)
 
 
 def embedded(view: Markup) -> Markup:
@@ -120,9 +126,3 @@ def _program(tree: Tree) -> tuple[Row | None, Mapping[str, Any] | None]:
     if len(found) != 1:
         return None, None
     return found[0], result_of(found[0])
-
-
-def _question(program: Row | None) -> str | None:
-    inputs = program.parts.get("inputs") if program else None
-    asked = inputs.get("question") if isinstance(inputs, Mapping) else None
-    return asked if isinstance(asked, str) else None

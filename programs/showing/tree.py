@@ -45,7 +45,9 @@ def _grow(tree: Tree, row: Row) -> None:
         for place, (label, text) in enumerate(row.did):
             line.append(f"  {clip(row.said(label, text))}", "" if label else "dim" if place else "default")
     branch = tree.add(line)
-    for label, text in row.did if row.kind in ("module", "retrieval") else ():
+    for label, text in (
+        row.did if row.kind in ("module", "retrieval") or (row.kind == "branch" and row.children) else ()
+    ):
         branch.add(_told(row, label, text))
     if row.is_note:
         branch.add(Text(clip(row.gist()), style="yellow"))
@@ -55,6 +57,8 @@ def _grow(tree: Tree, row: Row) -> None:
 
 def head(row: Row) -> Text:
     """The name of a row, with what it took."""
+    if row.is_note:
+        return Text(f"! {clip(row.name)} ({row.kind})", style_of(row))
     line = Text.assemble((clip(row.name), style_of(row)), (f"  {row.seconds:.2f} s", "dim"))
     if row.prompt + row.completion and row.model:
         line.append(f", {row.prompt} + {row.completion} tokens", "dim")
@@ -73,4 +77,4 @@ def style_of(row: Row) -> str:
 def _told(row: Row, label: str, text: str) -> Text:
     if row.kind == "retrieval":
         return Text.assemble(clip(label), (f" -> {clip(text)}", "dim") if text else "")
-    return Text.assemble((f"{clip(label)}: ", "dim"), clip(text))
+    return Text.assemble((f"{clip(label)}: " if label else "", "dim"), clip(text))

@@ -2,18 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import dspy
 from jinja2 import Environment
 from tqdm.auto import tqdm
 
 from ....errors import AspectragError
-from ....optimizers.evaluation.folder import read_json, trace_name
+from ....optimizers.evaluation.diagnosing import known_of
 from ....optimizers.evaluation.run import Run, Scored
 from ....programs.showing.answers import linked
+from ....programs.showing.known import Known
 from ....programs.showing.pages import packed
 from ....programs.showing.traces import record_html
+from ....programs.trace import Trace
 
 
 @dataclass
@@ -89,17 +90,19 @@ def entries(
                 if entry is None or question.id not in scored:
                     continue
                 id = f"{entry.key}r{place}"
-                steps = _steps(run, question.id) if traces else None
+                trace, unread = _trace(run, question.id) if traces else (None, "")
+                known = known_of(question, record, scored[question.id], trace) if trace else Known()
                 entry.scored[place] = scored[question.id]
                 entry.texts.append(record.get("answer") or record.get("error") or "")
                 entry.packs[id] = packed(
                     part.render(
                         id=id, place=place, name=name, record=record, scores=scored[question.id].scores,
-                        answer=linked(record), trace=f"{id}t" if steps else "",
+                        answer=linked(record), trace=f"{id}t" if trace else "", known=known, unread=unread,
                     )
                 )  # fmt: skip
-                if steps:
-                    entry.packs[f"{id}t"] = packed(record_html(steps, environment, id=f"{id}t"))
+                if trace:
+                    view = record_html(trace.to_dict(), environment, id=f"{id}t", known=known)
+                    entry.packs[f"{id}t"] = packed(view)
     return list(found.values())
 
 
@@ -107,12 +110,9 @@ def _known(question: dspy.Example) -> list[str]:
     return [question.id, question.question, *map(str, question.get("answers") or [])]
 
 
-def _steps(run: Run, id: str) -> dict[str, Any] | None:
-    """The JSON form of a trace, which is all that a view needs; ``None`` where it was not kept."""
-    file = run.path / "traces" / trace_name(id)
-    if not file.is_file():
-        return None
-    record = read_json(file)
-    if not {"steps", "usage"} <= record.keys():
-        raise AspectragError(f"{file} is no trace: run 'aspectrag eval' into a new folder")
-    return record
+def _trace(run: Run, id: str) -> tuple[Trace | None, str]:
+    """The trace of an answer, or why it cannot be read: one damaged file does not keep the others from being shown."""
+    try:
+        return run.trace(id), ""
+    except AspectragError as error:
+        return None, str(error)

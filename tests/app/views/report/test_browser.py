@@ -2,8 +2,9 @@
 
 import pytest
 from aspectrag.app.views.report.page import report_page
-from aspectrag.optimizers.evaluation.folder import dumped, trace_name, write
+from aspectrag.optimizers.evaluation.folder import dumped, trace_name
 from aspectrag.programs.trace import Step, Trace
+from aspectrag.whole import write
 from browser import launched, needs_chromium, reading
 from evaluation import failing
 from reports import better, hostile_run, scored_run
