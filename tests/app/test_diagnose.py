@@ -103,11 +103,12 @@ def test_several_runs_stand_side_by_side_and_can_be_split_and_measured_otherwise
 
 def test_a_trace_that_is_missing_or_damaged_is_unknown_and_the_others_are_told(run, tmp_path):
     folder = ran(tmp_path / "runs")
-    (folder / "traces" / trace_name("misread")).write_text('{"steps": [{"kind": 1}]}')
+    (folder / "traces" / trace_name("misread")).write_text('{"steps": [{"kind": 1, "children": []}]}')
     (folder / "traces" / trace_name("complex")).unlink()
     code, out, err = run("diagnose", folder)
     assert (code, err) == (0, "")
-    assert "misread  its trace cannot be read" in out
+    assert trace_name("misread") in out
+    assert "is no trace, or damaged" in out
     assert "complex  no trace was kept" in out
     assert rows(out)["unknown"] == "2 (50%)"
 

@@ -7,7 +7,6 @@ import re
 
 import pytest
 from aspectrag.app.views.report.page import TEMPLATES, report_page
-from aspectrag.errors import AspectragError
 from aspectrag.optimizers.evaluation.comparison import compare
 from aspectrag.optimizers.evaluation.scoring import score
 from aspectrag.optimizers.evaluation.statistics import Mean
@@ -126,11 +125,13 @@ def test_a_classifier_has_its_confusion_matrix(tmp_path):
     assert "even 0 3 0.000 0.000 0.000 odd 0 3 0.500 1.000 0.667" in text
 
 
-def test_a_damaged_trace_is_said_in_one_line(tmp_path):
+def test_a_damaged_trace_is_said_in_its_place_and_the_others_are_shown(tmp_path):
     run = scored_run(tmp_path)
+    whole = packs(page_of(run))
     next((run.path / "traces").iterdir()).write_text("{}")
-    with pytest.raises(AspectragError, match="is no trace"):
-        page_of(run)
+    damaged = packs(page_of(run))
+    assert sum("is no trace, or damaged" in text for text in damaged.values()) == 1
+    assert len(damaged) == len(whole) - 1
 
 
 def test_its_style_and_script_load_nothing_end_nothing_and_run_no_text():
