@@ -1,5 +1,7 @@
 """The command: a tree, a page and a difference, of a file or of a question of a run."""
 
+import json
+
 import pytest
 from aspectrag.programs.trace import Step, Trace
 from reports import scored_run
@@ -68,6 +70,11 @@ def test_two_files_are_compared(run, file, tmp_path):
 def test_what_cannot_be_done_is_said_in_one_line(run, file, tmp_path):
     damaged = tmp_path / "damaged.json"
     damaged.write_bytes(file.read_bytes()[:100])
+    deep = tmp_path / "deep.json"
+    inner = Step("module", "x").to_dict()
+    for _ in range(400):
+        inner = {**inner, "children": [inner]}
+    deep.write_text(json.dumps({"steps": [inner]}))
     for arguments, said in (
         (("show", damaged), "damaged.json is no trace, or damaged"),
         (("html", damaged, "--out", tmp_path / "x.html"), "is no trace, or damaged"),
@@ -77,8 +84,12 @@ def test_what_cannot_be_done_is_said_in_one_line(run, file, tmp_path):
         (("diff", file, file, "--question", "q1"), "--question is for the folders of runs"),
         (("html", file, "--out", tmp_path), "is a folder"),
         (("diff", file, file, "--html", tmp_path / "missing" / "x.html"), "make it first"),
+        (("html", file, "--out", file), "is a trace itself"),
+        (("diff", file, damaged, "--html", damaged), "is a trace itself"),
+        (("html", deep, "--out", tmp_path / "x.html"), "nested too deeply"),
     ):
         code, out, err = run("trace", *arguments)
         assert (code, out, err.count("\n")) == (1, "", 1)
         assert said in err
     assert not (tmp_path / "x.html").exists()
+    assert Trace.load(file).steps

@@ -7,8 +7,10 @@ import pytest
 from aspectrag.data.passages import Passage
 from aspectrag.errors import AspectragError
 from aspectrag.lms.scripted import scripted_lm
+from aspectrag.programs.baselines.direct import Direct
 from aspectrag.programs.baselines.rag import Rag
-from aspectrag.programs.trace import Step, Trace, note, plain, record, step
+from aspectrag.programs.program import Program
+from aspectrag.programs.trace import Recorder, Step, Trace, note, plain, record, step
 from evaluation import retriever
 
 
@@ -103,7 +105,7 @@ STEP = Step("module", "x", tokens={"prompt": 1}).to_dict()
         *(json.dumps({"steps": [{**STEP, **change}]}) for change in (
             {"kind": 1}, {"name": None}, {"seconds": "long"}, {"started": None}, {"seconds": float("inf")},
             {"error": 5}, {"tokens": None}, {"tokens": {"prompt": "many"}}, {"cached": "no"}, {"children": None},
-            {"other": 1},
+            {"other": 1}, {"started": 1e308}, {"seconds": -1},
         )),
         '{"steps": [' + '{"children": [' * 5000,
     ],
@@ -155,3 +157,31 @@ def test_a_trace_goes_with_its_result():
     assert steps() > before
     del results
     assert steps() == before
+
+
+def test_what_did_not_end_says_so_and_is_no_call_from_the_cache():
+    recorder = Recorder()
+    recorder.on_lm_start("1", scripted_lm(answer), {"prompt": "a"})
+    (call,) = recorder.trace.steps
+    assert (call.error, call.cached) == ("not finished", None)
+    assert (recorder.trace.usage["lm_calls"], recorder.trace.usage["cached_calls"]) == (1, 0)
+    recorder.on_lm_end("1", None, KeyboardInterrupt())
+    assert (call.error, call.cached) == ("KeyboardInterrupt", False)
+
+
+class Outer(Program):
+    retrieves = False
+
+    def __init__(self):
+        super().__init__()
+        self.inner = Direct()
+
+    def forward(self, question):
+        return self.inner(question=question)
+
+
+def test_a_program_that_hands_on_the_result_of_another_spends_it_once():
+    with dspy.context(lm=scripted_lm(answer)):
+        out = Outer()(question="a")
+    assert [each.name for each in out.trace.steps] == ["Outer"]
+    assert out.usage["lm_calls"] == 1

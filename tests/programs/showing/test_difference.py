@@ -83,3 +83,9 @@ def test_a_thousand_steps_are_compared_by_their_places():
     one, other = ([stage("hop", f"{side}{n}") for n in range(1000)] for side in ("a", "b"))
     found = compare(program(*one), program(*other[1:]))
     assert [pair.state for pair in found.walk()].count("changed") == 999
+
+
+def test_the_question_is_told_where_both_have_the_same():
+    one, other = (Trace([Step("program", "Rag", {"question": asked})]) for asked in ("Why?", "How?"))
+    assert one.compare(one).question == "Why?"
+    assert one.compare(other).question is None

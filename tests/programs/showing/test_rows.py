@@ -106,3 +106,12 @@ def test_a_row_is_cached_where_all_its_calls_were():
     cached = Step("lm", "m", {"prompt": "x"}, ["y"], cached=True)
     found = rows(*(Step("branch", "x", children=children) for children in ([cached, call()], [cached], [])))
     assert [row.cached for row in found] == [False, True, None]
+
+
+def test_a_step_is_found_on_the_row_that_it_is_a_part_of():
+    inner = Step("module", "judge", {}, {"relevant": True}, children=[call()])
+    stage = Step("module", "route", {}, {"route": "x"}, children=[Step("module", "inside", children=[call()])])
+    steps = [Step("program", "Rag", children=[stage, Step("branch", "passage 1", children=[inner])]), Step("lm", "x")]
+    tree = tree_of(Trace(steps).to_dict())
+    found = [tree.row_of(place).name for place in range(sum(1 for _ in Trace(steps).walk()))]
+    assert found == ["Rag", *["route"] * 3, *["passage 1"] * 3, "x"]

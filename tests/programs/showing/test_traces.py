@@ -2,6 +2,7 @@ import re
 
 from aspectrag.data.passages import Passage
 from aspectrag.programs.program import result
+from aspectrag.programs.showing.known import Known
 from aspectrag.programs.showing.pages import templates
 from aspectrag.programs.showing.traces import record_html, trace_html, trace_page
 from aspectrag.programs.trace import Step, Trace
@@ -161,3 +162,14 @@ def test_a_thousand_steps_are_all_there():
     assert html.count('<details class="step ') == 1001
     assert "1000 model calls, 30000 + 2000 tokens" in html
     assert "hop999" in html
+
+
+def test_what_was_expected_and_the_step_that_lost_it_are_said():
+    steps = [Step("module", "route", {}, {"route": "single"}), Step("module", "answer", {}, {"answer": "<b>"})]
+    page = trace_page(Trace([Step("program", "Rag", {"question": "Why?"}, children=steps)]), "t", Known(
+        ["<i>So</i>"], "reading", "found, and <b>read</b> in vain", place=2
+    ))  # fmt: skip
+    assert "&lt;i&gt;So&lt;/i&gt;" in page
+    assert 'Lost by <b>reading</b> at <a href="#ts2">answer</a>' in page
+    assert "&lt;b&gt;read&lt;/b&gt; in vain" in page
+    assert re.search(r'<details class="step module lost" id="ts2"', page)

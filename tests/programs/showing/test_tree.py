@@ -3,6 +3,8 @@ import subprocess
 import sys
 
 from aspectrag.data.passages import Passage
+from aspectrag.programs.showing.rows import tree_of
+from aspectrag.programs.showing.tree import trace_view
 from aspectrag.programs.trace import Step, Trace
 from rich.console import Console
 
@@ -82,3 +84,17 @@ def test_rich_is_imported_when_it_is_asked_for():
         "sys.exit('aspectrag.programs.showing.tree' in sys.modules)\n"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_sub_question_with_steps_says_what_was_asked_and_answered():
+    part = Step("branch", "sub-question 1", {"question": "Who " * 40}, {"answer": "She."}, children=[stage("answer")])
+    text = printed(trace_view(trace(part)))
+    assert "answer: She." in text
+    assert "Who Who" in text
+    assert "She." in tree_of(trace(part).to_dict()).rows[0].children[0].gist()
+
+
+def test_notes_are_told_apart_without_colour():
+    text = printed(trace_view(trace(Step("fallback", "decompose", outputs="asked as a whole"))))
+    assert "! decompose (fallback)" in text
+    assert "asked as a whole" in text
