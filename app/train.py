@@ -33,7 +33,9 @@ def _told(card: "Card") -> str:
     parts = [f"{'accuracy' if scores['metric'] == 'label' else scores['metric']} {scores['score']}"]
     parts += [f"macro-F1 {scores['macro_f1']}"] if "macro_f1" in scores else []
     parts += [f"threshold of {field} {threshold:g}" for field, threshold in card.thresholds.items()]
-    return f"{', '.join(parts)} on {scores['n']} held-out examples"
+    too_long = card.training["examples"]["too_long"]
+    left_out = f"; {too_long:,} examples were too long to learn from" if too_long else ""
+    return f"{', '.join(parts)} on {scores['n']} held-out examples{left_out}"
 
 
 @app.command()
@@ -53,14 +55,14 @@ def revelator(
         float, typer.Option(min=0.1, help="Most minutes in all; the skills share them by how much there is to read.")
     ] = 85.0,
     most: Annotated[
-        int | None, typer.Option(min=8, help="Most examples of a skill.", show_default="500 to 2,000")
+        int | None, typer.Option(min=8, help="Most examples of a skill.", show_default="550 to 3,000")
     ] = None,
     epochs: Annotated[
-        float | None, typer.Option(min=0.01, help="Passes over the examples.", show_default="1 or 2")
+        float | None, typer.Option(min=0.01, help="Passes over the examples.", show_default="1.5 to 3")
     ] = None,
     rank: Annotated[int, typer.Option(min=1, help="Of the adapters: their size grows with it.")] = 8,
     learning_rate: Annotated[float, typer.Option(help="The highest; it falls to 0 at the end.")] = 1e-3,
-    seed: Annotated[int, typer.Option(help="Of all that is left to chance.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of all that is left to chance.")] = 0,
 ) -> None:
     """Teach a small model how a question is looked up: which type it is, by which way, what helps, when to stop.
 

@@ -55,20 +55,26 @@ class Gathered:
 
 
 def measured(sets: Sequence[str], store: Path) -> Measured:
-    """The split ``dev`` of benchmarks, and of all others that the store has; what cannot be read is warned of.
+    """The split ``dev`` of benchmarks, and of all others that the store has; what cannot be had is warned of.
 
     Args:
         sets: Names of benchmarks that are fetched where the store lacks them.
         store: Folder with a folder for each.
+
+    Raises:
+        AspectragError: The store has one that cannot be read.
     """
     questions: list[dspy.Example] = []
     passages: dict[str, Passage] = {}
     for name in dict.fromkeys([*sets, *BENCHMARKS]):
-        if name not in sets and not any((store / each).is_dir() for each in (name, name.replace("-", "_"))):
+        own = [folder for each in (name, name.replace("-", "_")) if (folder := store / each).is_dir()]
+        if name not in sets and not own:
             continue
         try:
             loaded = load(name, "dev", store=store)
         except AspectragError as error:
+            if any(file.is_file() for folder in own for file in folder.glob("dev.*")):
+                raise
             logger.warning("what is learnt may share something with the split dev of %s: %s", name, error)
             continue
         found = [_own(name, question) for question in loaded.questions]

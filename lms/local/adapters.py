@@ -10,7 +10,7 @@ from ...errors import AspectragError
 from .bases import Base, first_line
 from .card import Card, refuse_other_base
 from .extras import needed, quiet_loading
-from .names import LocalName, find
+from .names import WEIGHTS, LocalName, find
 
 
 class Adapters:
@@ -36,12 +36,16 @@ class Adapters:
         """The model with an adapter at work, or with none.
 
         Raises:
-            AspectragError: The adapter cannot be opened, or belongs to another base.
+            AspectragError: The adapter cannot be opened, or belongs to another base; or the base was replaced.
+            BrokenError: The same, and what is in memory must not be used any more.
         """
         if name.folder is not None and name.card is not None:
             self._switch(str(name), name.folder, name.card)
             yield self._model
-        elif self._model is None:
+            return
+        if not self._base.info["sha256"].startswith(name.digits):
+            raise AspectragError(f"{name.name} was replaced since it was named: name it again")
+        if self._model is None:
             yield self._base.model
         else:
             with self._model.disable_adapter():
@@ -61,6 +65,7 @@ class Adapters:
 
     def _load(self, folder: Path) -> str:
         peft = needed("peft")
+        weights = _weights_of(folder)
         self._loaded += 1
         name = f"adapter{self._loaded}"
         try:
@@ -69,9 +74,36 @@ class Adapters:
                     self._model = peft.PeftModel.from_pretrained(self._base.model, str(folder), adapter_name=name)
                 else:
                     self._model.load_adapter(str(folder), adapter_name=name)
-        except Exception as error:  # of peft, of torch, and of safetensors, which has a kind of its own
-            raise AspectragError(
-                f"the adapter in {folder} cannot be opened ({first_line(error)}): copy it again, or train it again"
-            ) from error
+                known = peft.get_peft_model_state_dict(self._model, adapter_name=name)
+        except Exception as error:  # of peft and of torch, of many kinds
+            raise BrokenError(_unusable(folder, first_line(error))) from error
+        # peft takes what fits, and leaves the rest as chance has it.
+        if other := weights ^ known.keys():
+            raise BrokenError(_unusable(folder, f"weights are missing, or others there, such as {min(other)}"))
         self._model.eval()
         return name
+
+
+class BrokenError(AspectragError):
+    """An adapter could not be opened, and its base may have been changed by the attempt."""
+
+
+def _weights_of(folder: Path) -> set[str]:
+    """The names of an adapter's weights.
+
+    Raises:
+        AspectragError: They cannot be read, or are no numbers.
+    """
+    from safetensors.torch import load_file
+
+    try:
+        found = load_file(folder / WEIGHTS)
+    except Exception as error:  # of safetensors, which has a kind of its own
+        raise AspectragError(_unusable(folder, first_line(error))) from error
+    if not all(bool(each.isfinite().all()) for each in found.values()):
+        raise AspectragError(_unusable(folder, "some of its weights are no numbers"))
+    return set(found)
+
+
+def _unusable(folder: Path, reason: str) -> str:
+    return f"the adapter in {folder} cannot be opened ({reason}): copy it again, or train it again"

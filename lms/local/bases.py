@@ -49,9 +49,13 @@ def open_base(name: str, device: str = "auto") -> Base:
         device = "cuda" if torch.cuda.is_available() else "cpu"
     try:
         with quiet_loading():
-            model: Any = AutoModelForCausalLM.from_pretrained(
-                str(folder), dtype=_dtype(device), local_files_only=True, use_safetensors=True
+            opened: Any = AutoModelForCausalLM.from_pretrained(
+                str(folder), dtype=_dtype(device), local_files_only=True, use_safetensors=True, output_loading_info=True
             )
+            model, told = opened
+            # What is missing would be as chance has it.
+            if missing := told["missing_keys"]:
+                raise ValueError(f"weights are missing, such as {min(missing)}")
             return Base(model.to(device).eval(), tokenizer_of(name), info)
     except AspectragError:
         raise
@@ -182,4 +186,5 @@ def _from_hub(name: str) -> Path:
 
 def first_line(error: BaseException) -> str:
     """What an error of another library says, short enough for a line of ours."""
-    return (str(error).strip() or type(error).__name__).splitlines()[0][:200]
+    first, *more = (str(error).strip() or type(error).__name__).splitlines()
+    return (first + more[0] if first.endswith(":") and more else first).replace("\t", " ")[:200]

@@ -74,6 +74,8 @@ def _wrong(card: Card) -> str:
             return f"{part.name} is {value!r}"
     if missing := [name for name in ("name", "sha256", *_ARCHITECTURE) if name not in card.base]:
         return f"base says nothing about {', '.join(missing)}"
+    if not all(isinstance(card.base[name], str) for name in ("name", "sha256")):
+        return "name or weights of the base are no text"
     if card.prompt not in ("bare", "chat"):
         return f"prompt is {card.prompt!r}, not 'bare' or 'chat'"
     for name, value in card.thresholds.items():

@@ -103,6 +103,10 @@ class LocalEngine:
     def __deepcopy__(self, memo: dict[int, Any]) -> "LocalEngine":
         return self
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Where it is unpickled, the engine of that process stands in its place."""
+        return shared, (self.options,)
+
     def named(self, model: str) -> LocalName:
         """What a model string stands for; one with its hash is looked up once.
 
@@ -178,7 +182,9 @@ class LocalEngine:
         return None if self.options.timeout is None else max(0.0, begun + self.options.timeout - time.monotonic())
 
     def _model(self, name: LocalName) -> LocalModel:
-        return _models.setdefault((name.base, self.options.device), LocalModel(name.base, self.options.device))
+        # By its weights, too: a base that was replaced is another.
+        key = (name.base, name.weights, self.options.device)
+        return _models.setdefault(key, LocalModel(name.base, self.options.device))
 
     def _work(self) -> None:
         while jobs := self._next():
@@ -286,7 +292,7 @@ def _canonical(error: Exception) -> lm15.LM15Error:
 
 
 # By base and device: engines of other options read from the same weights.
-_models: dict[tuple[str, str], LocalModel] = {}
+_models: dict[tuple[str, str, str], LocalModel] = {}
 _engines: dict[LocalOptions, LocalEngine] = {}
 _made: WeakSet[LocalEngine] = WeakSet()
 

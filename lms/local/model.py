@@ -9,7 +9,7 @@ import torch
 
 from ...errors import AspectragError
 from . import smollm2
-from .adapters import Adapters
+from .adapters import Adapters, BrokenError
 from .bases import Base, config_of, open_base, tokenizer_of
 from .grammar import Grammars
 from .likelihood import Tokens, likelihoods, padded, parts
@@ -139,8 +139,13 @@ class LocalModel:
 
     @contextmanager
     def _using(self, adapter: LocalName) -> Iterator[Any]:
-        with self._lock, self._opened().using(adapter) as model:
-            yield model
+        with self._lock:
+            try:
+                with self._opened().using(adapter) as model:
+                    yield model
+            except BrokenError:
+                self._adapters = self._base = None  # to be opened again, as it was before
+                raise
 
     def _opened(self) -> Adapters:
         if self._adapters is None:

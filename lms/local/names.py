@@ -15,7 +15,7 @@ from .weights import weights_sha256
 PREFIX = "local/"
 _DIGITS = 8
 _WITH_HASH = re.compile(rf"(?P<name>.+)@(?P<digits>[0-9a-f]{{{_DIGITS}}})")
-_CONFIG, _WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
+_CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 # Where the adapters of the package lie, in a folder for each set: programs/compiled/SET/ADAPTER is local/SET:ADAPTER,
 # which names it alike on every machine.
 SHIPPED = Path(__file__).parents[2] / "programs" / "compiled"
@@ -29,6 +29,7 @@ class LocalName:
         name: As it was given, without prefix and hash.
         digits: The beginning of the hash.
         base: Name of the base.
+        weights: The beginning of the hash of its weights.
         folder: Of the adapter; None for a base alone.
         card: Of the adapter; None for a base alone.
     """
@@ -36,6 +37,7 @@ class LocalName:
     name: str
     digits: str
     base: str
+    weights: str
     folder: Path | None = None
     card: Card | None = None
 
@@ -55,7 +57,7 @@ def find(model: str) -> LocalName:
         AspectragError: There is no such model, or its hash is another.
     """
     name = model.removeprefix(PREFIX).rstrip("/")
-    given = _WITH_HASH.fullmatch(name)
+    given = None if Path(name).expanduser().is_dir() else _WITH_HASH.fullmatch(name)  # a folder may end so itself
     if given:
         name = given["name"]
     folder = _shipped(name) or Path(name).expanduser()
@@ -103,6 +105,8 @@ def adapters(collection: str) -> dict[str, str]:
     shipped = collection == Path(collection).name and (SHIPPED / collection).is_dir()
     folder = SHIPPED / collection if shipped else Path(collection).expanduser()
     found = sorted(path.parent.name for path in folder.glob(f"*/{_CONFIG}"))
+    if not found and (folder / _CONFIG).is_file():
+        raise AspectragError(f"{collection} is a single adapter: give the folder that it lies in")
     if not found:
         raise AspectragError(f"{collection} holds no adapters: give a folder that 'aspectrag train revelator' made")
     return {name: PREFIX + (f"{collection}:{name}" if shipped else str(folder / name)) for name in found}
@@ -116,22 +120,25 @@ def _shipped(name: str) -> Path | None:
 
 def _adapter(name: str, folder: Path) -> LocalName:
     card = read_card(folder)
-    weights = folder / _WEIGHTS
+    weights = folder / WEIGHTS
     if not weights.is_file():
-        raise AspectragError(f"{folder} has no {_WEIGHTS}: the adapter is not finished, or not whole")
+        raise AspectragError(f"{folder} has no {WEIGHTS}: the adapter is not finished, or not whole")
     try:
         config = json.loads((folder / _CONFIG).read_text(encoding="utf-8"))
-    except ValueError as error:
+        if not isinstance(config, dict):
+            raise ValueError("it holds no settings")
+    except (OSError, ValueError) as error:
         raise AspectragError(f"{folder / _CONFIG} cannot be read ({error}): copy the adapter again") from error
     # The base is known by its weights; peft writes down where they lay.
     config.pop("base_model_name_or_path", None)
     known = [weights_sha256([weights]), card.base["sha256"], card.prompt, dict(card.thresholds), _sorted(config)]
     digits = hashlib.sha256(compact(known).encode()).hexdigest()[:_DIGITS]
-    return LocalName(name, digits, card.base["name"], folder, card)
+    return LocalName(name, digits, card.base["name"], card.base["sha256"][:_DIGITS], folder, card)
 
 
 def _base(name: str) -> LocalName:
-    return LocalName(name, sha256_of(name)[:_DIGITS], name)
+    digits = sha256_of(name)[:_DIGITS]
+    return LocalName(name, digits, name, digits)
 
 
 def _sorted(config: dict[str, object]) -> dict[str, object]:

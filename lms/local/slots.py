@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import TemplateError
 
 from ...errors import AspectragError
+from ...texts import encodable
 from ..sampling import inert
 from .bases import first_line
 
@@ -62,7 +63,7 @@ def harmless(tokenizer: Any, text: str) -> str:
 
 def tokens(tokenizer: Any, text: str) -> list[int]:
     """The tokens of a text, and none that the tokenizer would put around it."""
-    return tokenizer.encode(text, add_special_tokens=False)
+    return tokenizer.encode(encodable(text), add_special_tokens=False)
 
 
 def pieces(answer: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -116,7 +117,7 @@ def _labels(schema: Mapping[str, Any], defined: Mapping[str, Any]) -> list[Any] 
         name = reference.removeprefix(_REFERENCE)
         return _labels(defined.get(name, {}), {other: each for other, each in defined.items() if other != name})
     if "enum" in schema:
-        return list(schema["enum"])
+        return list(schema["enum"]) or None
     if "const" in schema:
         return [schema["const"]]
     if "anyOf" in schema:

@@ -78,6 +78,8 @@ def _parts(answer: str, tokenizer: Any) -> list[tuple[list[int], list[int]]]:
     except ValueError:
         fields = None
     if not isinstance(fields, dict) or not fields:
+        if tokenizer.eos_token is None:
+            raise AspectragError("the base has no token that ends a text, which it must learn: take another base")
         return [([], tokens(tokenizer, harmless(tokenizer, answer) + tokenizer.eos_token))]
     found: list[tuple[list[int], list[int]]] = []
     parts = pieces(fields)

@@ -17,9 +17,10 @@ from typing import Any, Literal
 from ...errors import AspectragError
 from ...lms.local.bases import open_base
 from ...lms.local.card import Card, read_card, write_card
+from ...lms.local.names import WEIGHTS
 from ...whole import write
 from .encoding import Chat, Encoded, encoded
-from .keeping import kept_in
+from .keeping import alone_in, kept_in
 from .trainer import trained
 
 logger = logging.getLogger(__name__)
@@ -77,6 +78,8 @@ class LoraSettings:
                 raise AspectragError(f"{name} must be above 0, not {getattr(self, name)}")
         if not 0 <= self.dropout < 1 or not 0 <= self.warmup < 1:
             raise AspectragError("dropout and warmup are shares: give something from 0 to below 1")
+        if not 0 <= self.seed < 2**32:
+            raise AspectragError(f"seed must be from 0 to below 2**32, not {self.seed}")
         if self.minutes is not None and not self.minutes > 0:
             raise AspectragError(f"minutes must be above 0, not {self.minutes}")
 
@@ -159,19 +162,19 @@ def tune(
             )
         digest = _digest(settings, opened.info, sets)
         training = out / _TRAINING
-        if (out / "card.json").is_file():
-            report = _the_same(read_card(out), digest, out)
-            shutil.rmtree(training, ignore_errors=True)  # a kill may have left it
-            return Tuned(out, report)
-        set_seed(settings.seed)  # the first weights of an adapter are drawn
-        config = LoraConfig(
-            r=settings.rank, lora_alpha=settings.alpha, lora_dropout=settings.dropout, target_modules="all-linear",
-            task_type="CAUSAL_LM",
-        )  # fmt: skip
-        model = get_peft_model(opened.model, config)
-        padding = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
-        title = skill or "adapter"
-        with kept_in(out):
+        with kept_in(out), alone_in(out):
+            if (out / "card.json").is_file():
+                report = _the_same(digest, out)
+                shutil.rmtree(training, ignore_errors=True)  # a kill may have left it
+                return Tuned(out, report)
+            set_seed(settings.seed)  # the first weights of an adapter are drawn
+            config = LoraConfig(
+                r=settings.rank, lora_alpha=settings.alpha, lora_dropout=settings.dropout, target_modules="all-linear",
+                task_type="CAUSAL_LM",
+            )  # fmt: skip
+            model = get_peft_model(opened.model, config)
+            padding = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
+            title = skill or "adapter"
             _claimed(training, digest)
             done = trained(model, padding, sets["learn"], sets["held_out"], training, settings, title, progress, until)
             report = {"examples": sizes, **done, "settings": asdict(settings), "digest": digest}
@@ -193,11 +196,29 @@ def _short(tokenizer: Any, chats: Sequence[Chat], settings: LoraSettings) -> lis
 def _digest(settings: LoraSettings, base: Any, sets: dict[str, list[Encoded]]) -> str:
     weights = {name: value for name, value in base.items() if name != "name"}
     examples = {name: [[each.ids, each.labels] for each in found] for name, found in sets.items()}
-    known = [_VERSION, asdict(settings), weights, examples]
+    known = [_VERSION, lasting(settings), weights, examples]
     return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def _the_same(card: Card, digest: str, out: Path) -> dict[str, Any]:
+def lasting(settings: LoraSettings) -> dict[str, Any]:
+    """What tells a training from others: not how long it may take, which may be said anew when it is gone on with."""
+    return {name: value for name, value in asdict(settings).items() if name != "minutes"}
+
+
+def _the_same(digest: str, out: Path) -> dict[str, Any]:
+    """The report of the adapter that is there.
+
+    Raises:
+        AspectragError: It is another, or damaged.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        card = read_card(out)
+        with safe_open(out / WEIGHTS, framework="pt"):
+            pass
+    except (AspectragError, OSError, SafetensorError) as error:
+        raise AspectragError(f"{out} is damaged ({error}): remove it, and run this again") from error
     if card.training.get("digest") != digest:
         raise AspectragError(f"{out} holds an adapter of other examples or settings: give another folder")
     return dict(card.training)
@@ -229,9 +250,9 @@ def _written(model: Any, opened: Any, out: Path, card: Card) -> None:
     config.base_model_name_or_path = opened.info["name"]  # of everybody's machine, not the path on this one
     config.inference_mode = True
     config.save_pretrained(str(out))
-    part = out / "adapter_model.safetensors.part"
+    part = out / f"{WEIGHTS}.part"
     save_file(weights, part, metadata={"format": "pt"})
     shutil.copymode(out / "adapter_config.json", part)  # safetensors lets nobody else read it
-    part.replace(out / "adapter_model.safetensors")
+    part.replace(out / WEIGHTS)
     write_card(out, card)
     shutil.rmtree(out / _TRAINING)

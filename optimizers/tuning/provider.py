@@ -4,7 +4,7 @@ import hashlib
 import json
 import random
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from ...errors import AspectragError, nearest
 from ...home import home
 from ...lms.local.names import base_of, model_string
 from .encoding import is_chat
-from .lora import LoraSettings, tune
+from .lora import LoraSettings, lasting, tune
 
 # What tuning may be told beside its settings.
 _OTHERS = ("out", "folder", "held_out", "skill", "until", "progress")
@@ -131,5 +131,5 @@ def _shared_out(
 
 
 def _name(base: str, learn: Sequence[Any], held_out: Sequence[Any], settings: LoraSettings) -> str:
-    known = [base, learn, held_out, asdict(settings)]
+    known = [base, learn, held_out, lasting(settings)]
     return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:16]

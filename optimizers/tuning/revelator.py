@@ -82,7 +82,7 @@ def train_revelator(
     Example:
         >>> train_revelator(Path("data"), Path("runs/revelator"), skills=["router"])  # doctest: +SKIP
     """
-    store, out, until = Path(store), Path(out), time.monotonic()
+    store, out, until = Path(store).expanduser(), Path(out).expanduser(), time.monotonic()
     settings = settings or LoraSettings()
     for skill in skills:
         stage_of(skill)
