@@ -10,6 +10,7 @@ import threading
 from pathlib import Path
 
 import pytest
+import torch
 from aspectrag.errors import AspectragError
 from aspectrag.lms.local.card import read_card
 from aspectrag.lms.local.model import LocalModel
@@ -17,6 +18,7 @@ from aspectrag.lms.local.names import find
 from aspectrag.lms.local.slots import prompt_ids, tokens
 from aspectrag.optimizers.tuning import lora, trainer
 from aspectrag.optimizers.tuning.lora import LoraSettings, tune
+from filelock import FileLock
 from safetensors import SafetensorError, safe_open
 from tiny import tiny_base
 
@@ -52,7 +54,7 @@ def test_what_is_taught_is_learnt_and_kept_in_a_small_file(base, tmp_path):
     losses = [loss for _, loss in tuned.report["losses"]]
     assert losses[0] > 2 * min(losses)
     assert right(LocalModel(base), find(str(tuned.folder)), HELD_OUT) == 1.0
-    assert sorted(path.name for path in tuned.folder.iterdir()) == [
+    assert sorted(path.name for path in tuned.folder.glob("[!.]*")) == [
         "adapter_config.json", "adapter_model.safetensors", "card.json",
     ]  # fmt: skip
     card = read_card(tuned.folder)
@@ -328,3 +330,39 @@ def test_what_is_gone_of_the_minutes_counts(base, tmp_path, monkeypatch):
 def test_settings_that_cannot_be(wrong):
     with pytest.raises(AspectragError, match=next(iter(wrong))):
         LoraSettings(**wrong)
+
+
+def test_one_training_at_a_time_writes_to_a_folder(base, tmp_path):
+    with FileLock(tmp_path / ".lock"), pytest.raises(AspectragError, match="another training writes to"):
+        tune(base, CHATS[:8], [], tmp_path, settings=LoraSettings(epochs=1, rank=2), progress=False)
+
+
+def test_how_long_it_may_take_can_be_said_anew(base, tmp_path):
+    first = tune(base, CHATS[:8], [], tmp_path, settings=LoraSettings(epochs=1, rank=2, minutes=1), progress=False)
+    again = tune(base, CHATS[:8], [], tmp_path, settings=LoraSettings(epochs=1, rank=2, minutes=2), progress=False)
+    assert again.report == first.report
+
+
+@pytest.mark.parametrize("file", ["card.json", "adapter_model.safetensors"])
+def test_a_damaged_result_is_not_taken_for_a_whole_one(base, tmp_path, file):
+    tune(base, CHATS[:8], [], tmp_path, settings=LoraSettings(epochs=1, rank=2), progress=False)
+    (tmp_path / file).write_bytes((tmp_path / file).read_bytes()[:20])
+    with pytest.raises(AspectragError, match=r"is damaged .*: remove it, and run this again"):
+        tune(base, CHATS[:8], [], tmp_path, settings=LoraSettings(epochs=1, rank=2), progress=False)
+
+
+def test_a_step_that_is_read_in_parts_learns_the_same(base, tmp_path, monkeypatch):
+    monkeypatch.setattr(trainer, "_half", lambda: False)
+    settings, found = LoraSettings(epochs=1, rank=2), []
+    for name, at_once in (("whole", 10_000), ("parts", 100)):
+        monkeypatch.setattr(trainer, "_AT_ONCE", at_once)
+        tune(base, CHATS[:16], [], tmp_path / name, settings=settings, progress=False)
+        with safe_open(tmp_path / name / "adapter_model.safetensors", framework="pt") as weights:
+            found.append({key: weights.get_tensor(key) for key in weights.keys()})  # noqa: SIM118
+    whole, parts = found
+    assert all(torch.allclose(whole[key], parts[key], atol=2e-3) for key in whole)
+
+
+def test_seeds_are_those_that_torch_takes():
+    with pytest.raises(AspectragError, match="seed must be from 0"):
+        LoraSettings(seed=-1)
