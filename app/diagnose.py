@@ -1,5 +1,6 @@
 """``aspectrag diagnose``: which stage lost the wrong answers of a run."""
 
+from math import isfinite
 from pathlib import Path
 from typing import Annotated
 
@@ -40,6 +41,8 @@ def diagnose(
     """
     if json:
         file_of("--json", json)  # before the work, which may take minutes
+    if not isfinite(threshold):
+        raise AspectragError("--threshold is no number that a score could have: give one such as 0.5")
     from ..optimizers.evaluation.diagnosing import diagnose_run
     from ..optimizers.evaluation.folder import dumped
     from ..optimizers.evaluation.run import runs_of

@@ -9,7 +9,7 @@ from ...programs.showing.tree import trace_view
 
 __all__ = ["answer_view", "clip", "console", "shown", "trace_view"]
 
-_PIPE_WIDTH = 110
+_PIPE_WIDTH, _NARROWEST = 110, 40
 
 
 def answer_view(result: Result, *, streamed: bool = False) -> RenderableType:
@@ -35,6 +35,6 @@ def answer_view(result: Result, *, streamed: bool = False) -> RenderableType:
 def console(*, stderr: bool = False, wrap: bool = False) -> Console:
     """A console that prints texts as they are; without ``wrap`` lines are left to the terminal, and pipes, whole."""
     plain = Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=not wrap)
-    if wrap and not plain.is_terminal:
-        plain.width = _PIPE_WIDTH
+    if wrap:  # where there is no room left, a tree would lose its inner lines
+        plain.width = max(plain.width, _NARROWEST) if plain.is_terminal else _PIPE_WIDTH
     return plain

@@ -143,6 +143,8 @@ class Tracker:
         import mlflow
 
         self.client.get_experiment(self.experiment)  # a server that is gone fails here, and not in the background
+        if mlflow.get_tracking_uri() != self.uri:  # another was connected since
+            mlflow.set_tracking_uri(self.uri)
         return write(mlflow, trace, self.experiment, tags, metadata)
 
     def _settled(self, last: str) -> None:

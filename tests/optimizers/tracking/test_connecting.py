@@ -6,6 +6,10 @@ import sys
 import pytest
 from aspectrag.errors import AspectragError
 from aspectrag.optimizers.tracking import connect
+from aspectrag.programs.trace import Step, Trace
+from mlflow_stores import store
+
+TRACE = Trace([Step("program", "Rag", {"question": "Why?"}, {"answer": "So."}, 1.0, 0.5)])
 
 
 @pytest.mark.parametrize(
@@ -15,6 +19,7 @@ from aspectrag.optimizers.tracking import connect
         ("nowhere://there", "nowhere://there"),
         ("localhost:5000", "localhost:5000"),
         ("sqlite:////dev/null/mlflow.db", "/dev/null"),
+        ("sqlite:////", "is a folder, or lies in none that is there"),
         ("", "give its address"),
     ],
 )
@@ -27,6 +32,21 @@ def test_an_address_that_nobody_answers_at_is_one_line(uri, address, said):
     assert "such as http://localhost:5000" in message
     assert "password" not in message
     assert "\n" not in message
+
+
+def test_what_was_connected_goes_on_when_another_cannot_be_reached(uri, tmp_path):
+    import mlflow
+
+    first = connect(uri)
+    with pytest.raises(AspectragError):
+        connect("nowhere://there")
+    assert mlflow.get_tracking_uri() == uri
+    (tmp_path / "other").mkdir()
+    with store(tmp_path / "other") as other:
+        second = connect(other)
+        first.trace(TRACE)
+        second.trace(TRACE)
+        assert [len(each.client.search_traces(locations=[each.experiment])) for each in (first, second)] == [1, 1]
 
 
 def test_the_experiment_is_the_users_where_one_is_named(uri, monkeypatch):
