@@ -293,22 +293,24 @@ def _shortened(plan: _Plan, step: float, measuring: float, left: float) -> _Plan
 
 
 def _batch_seconds(model: Any, padding: int, examples: Sequence[Encoded], batch: int, *, learning: bool) -> float:
-    """What a batch takes, from a few of mixed length; the first is not counted."""
-    some = examples[:: max(1, len(examples) // ((_TIMED + 1) * batch))]
+    """What a batch takes on average, from a few: of short ones, of longer, of long; one before is not counted."""
+    if not examples:
+        return 0.0
+    ordered = sorted(examples, key=lambda each: len(each.ids))  # like lengths together, as they will be
+    room = max(0, len(ordered) - batch)
     taken = []
-    for start in range(0, (_TIMED + 1) * batch, batch):
-        if rows := some[start : start + batch]:
-            began = time.perf_counter()
-            inputs = {name: value.to(model.device) for name, value in batched(rows, padding, _WIDTH).items()}
-            lower = torch.autocast(model.device.type, torch.bfloat16, enabled=_half())
-            with torch.set_grad_enabled(learning), lower:
-                loss = loss_of(model, inputs)
-            if learning:
-                loss.backward()
-                model.zero_grad()
-            taken.append(time.perf_counter() - began)
-    counted = taken[1:] or taken or [0.0]
-    return sum(counted) / len(counted)
+    for start in (room // 2, *(room * (2 * place + 1) // (2 * _TIMED) for place in range(_TIMED))):
+        began = time.perf_counter()
+        rows = batched(ordered[start : start + batch], padding, _WIDTH)
+        inputs = {name: value.to(model.device) for name, value in rows.items()}
+        lower = torch.autocast(model.device.type, torch.bfloat16, enabled=_half())
+        with torch.set_grad_enabled(learning), lower:
+            loss = loss_of(model, inputs)
+        if learning:
+            loss.backward()
+            model.zero_grad()
+        taken.append(time.perf_counter() - began)
+    return sum(taken[1:]) / _TIMED
 
 
 def _checkpoint(folder: Path) -> Path | None:
