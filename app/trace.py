@@ -53,7 +53,7 @@ def html(
     found = _file(file, question)
     _page_of("--out", out, [found])
     trace = Trace.load(found)
-    known = _known(file, question, trace) if question else None
+    known = _known(found, question, trace) if question else None
     _write(out, trace_page(trace, found.name, known))
 
 
@@ -114,15 +114,15 @@ def _file(path: Path, question: str | None) -> Path:
     return file
 
 
-def _known(path: Path, id: str, trace: Trace) -> Known | None:
-    """What is known of the right answer to a question of a run; nothing before it is scored."""
+def _known(file: Path, id: str, trace: Trace) -> Known | None:
+    """What is known of the right answer to a question, by the run that its trace is of; nothing before it is scored."""
     from ..optimizers.evaluation.diagnosing import known_of
     from ..optimizers.evaluation.run import Run
 
-    run = Run(path)
-    [(asked, record)] = [each for each in run.answers() if each[0].id == id]
-    scored = {each.id: each for each in run.scored()} if run.is_scored else {}
-    return known_of(asked, record, scored[id], trace) if id in scored else None
+    run = Run(file.parents[1])
+    scored = next((each for each in run.scored() if each.id == id), None) if run.is_scored else None
+    answered = next((each for each in run.answers() if each[0].id == id), None) if scored else None
+    return known_of(*answered, scored, trace) if scored and answered else None
 
 
 def _page_of(option: str, page: Path, traces: Sequence[Path]) -> None:

@@ -178,7 +178,7 @@ def known_of(question: dspy.Example, record: Mapping[str, Any], scored: Scored, 
     score = scored.scores.get(_column(question, scored, None))
     if record["error"] is None and (score is None or score >= TOP):
         return Known(expected)
-    found = diagnose(question, record, trace)
+    found = _told(question, record, trace)
     if found.stage == "unknown":
         return Known(expected)
     steps = trace.walk() if trace else ()
@@ -211,13 +211,21 @@ def _diagnosed(
     file = run.path / "traces" / trace_name(question.id)
     try:
         trace = run.trace(question.id)
-        found = diagnose(question, record, trace)
+        found = _told(question, record, trace)
     except AspectragError as error:  # one damaged file does not keep the others from being told
         trace, found = None, Diagnosis("unknown", str(error))
     place = _place(trace, found.step) if trace and found.step else ()
     failed = record["error"] is not None
     kept = file if file.is_file() else None
     return Wrong(question.id, question.question, None if failed else score, scored.categories, found, place, kept)
+
+
+def _told(question: dspy.Example, record: Mapping[str, Any], trace: Trace | None) -> Diagnosis:
+    """The diagnosis; what a file says of a step may be anything, and keeps no other question from its own."""
+    try:
+        return diagnose(question, record, trace)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        return Diagnosis("unknown", f"its trace cannot be read ({type(error).__name__})")
 
 
 def _place(trace: Trace, wanted: Step) -> tuple[str, ...]:

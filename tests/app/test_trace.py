@@ -58,6 +58,19 @@ def test_a_question_of_a_run_has_its_trace(run, tmp_path):
     assert "keeps no trace of 'q1'" in run("trace", "show", one.path, "--question", "q1")[2]
 
 
+def test_a_page_says_what_was_expected_wherever_the_run_lies(run, tmp_path):
+    only, page = scored_run(tmp_path / "runs", "one"), tmp_path / "q1.html"
+    for folder in (only.path, tmp_path / "runs"):
+        page.unlink(missing_ok=True)
+        assert run("trace", "html", folder, "--question", "q1", "--out", page)[0] == 0
+        assert "expected: " in page.read_text(encoding="utf-8")
+    file = only.path / "predictions.jsonl"
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    file.write_text("".join(line for line in lines if '"q1"' not in line), encoding="utf-8")
+    assert run("trace", "html", only.path, "--question", "q1", "--out", page)[0] == 0
+    assert "expected: " not in page.read_text(encoding="utf-8")
+
+
 def test_two_files_are_compared(run, file, tmp_path):
     other, page = saved(tmp_path / "other.json", "Thus."), tmp_path / "difference.html"
     code, out, _ = run("trace", "diff", file, other, "--html", page)
