@@ -43,7 +43,7 @@ class Adapters:
             self._switch(str(name), name.folder, name.card)
             yield self._model
             return
-        if not self._base.info["sha256"].startswith(name.digits):
+        if not self._base.info["sha256"].startswith(name.weights):
             raise AspectragError(f"{name.name} was replaced since it was named: name it again")
         if self._model is None:
             yield self._base.model

@@ -291,7 +291,7 @@ def _canonical(error: Exception) -> lm15.LM15Error:
     return lm15.ServerError(f"the local model failed: {type(error).__name__}: {error}")
 
 
-# By base and device: engines of other options read from the same weights.
+# By base, its weights and device: engines of other options read from the same weights.
 _models: dict[tuple[str, str, str], LocalModel] = {}
 _engines: dict[LocalOptions, LocalEngine] = {}
 _made: WeakSet[LocalEngine] = WeakSet()

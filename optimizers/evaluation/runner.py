@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,12 +17,12 @@ from dspy.utils.exceptions import (
     LMUnexpectedError,
     LMUnsupportedFeatureError,
 )
-from filelock import FileLock, Timeout
 from tqdm.auto import tqdm
 
 from ...errors import AspectragError
 from ...programs.program import Program, Result
 from ...programs.trace import Trace, record, verbatim
+from ..holding import held
 from .cache import RunCache, run_cache, scoped
 from .folder import RunFolder, now
 from .pool import as_they_come
@@ -133,17 +133,10 @@ def alone(out: Path) -> Iterator[None]:
     Raises:
         AspectragError: Another one does, or it cannot be written into.
     """
-    lock = FileLock(out / ".lock", timeout=0)
-    try:
+    with ExitStack() as stack:
         with writable(out):
-            out.mkdir(parents=True, exist_ok=True)
-            lock.acquire()
-    except Timeout:
-        raise AspectragError(f"{out}: another process is writing into this folder: give another --out") from None
-    try:
+            stack.enter_context(held(out, f"{out}: another process is writing into this folder: give another --out"))
         yield
-    finally:
-        lock.release()
 
 
 @contextmanager
@@ -155,8 +148,6 @@ def writable(out: Path) -> Iterator[None]:
     """
     try:
         yield
-    except Timeout:
-        raise
     except OSError as error:
         raise AspectragError(f"{out} cannot be written into ({error.strerror or error}): give another --out") from None
 

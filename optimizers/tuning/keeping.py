@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from filelock import FileLock, Timeout
 from safetensors import SafetensorError
 
 from ...errors import AspectragError
@@ -15,23 +14,6 @@ from ...lms.local.bases import first_line
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 # What a checkpoint of a large adapter may take, in bytes.
 _ROOM = 100_000_000
-
-
-@contextmanager
-def alone_in(folder: Path) -> Iterator[None]:
-    """Let nobody else train into a folder at the same time.
-
-    Raises:
-        AspectragError: Somebody does.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        with FileLock(folder / ".lock", timeout=0):
-            yield
-    except Timeout as error:
-        raise AspectragError(
-            f"another training writes to {folder}: wait until it ends, or give another folder"
-        ) from error
 
 
 @contextmanager

@@ -19,8 +19,9 @@ from ...lms.local.bases import open_base
 from ...lms.local.card import Card, read_card, write_card
 from ...lms.local.names import WEIGHTS
 from ...whole import write
+from ..holding import held
 from .encoding import Chat, Encoded, encoded
-from .keeping import alone_in, kept_in
+from .keeping import kept_in
 from .trainer import trained
 
 logger = logging.getLogger(__name__)
@@ -162,7 +163,8 @@ def tune(
             )
         digest = _digest(settings, opened.info, sets)
         training = out / _TRAINING
-        with kept_in(out), alone_in(out):
+        busy = f"another training writes to {out}: wait until it ends, or give another folder"
+        with kept_in(out), held(out, busy):
             if (out / "card.json").is_file():
                 report = _the_same(digest, out)
                 shutil.rmtree(training, ignore_errors=True)  # a kill may have left it

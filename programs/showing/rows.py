@@ -172,9 +172,8 @@ def _own(
     """A row for a step, the one call that is all that it did, and the rows inside it."""
     asked = call or (step if step["kind"] == "lm" else None)
     tokens = (asked["tokens"] or {}) if asked else {}
-    flags = [
-        flag for flag in (bool(asked["cached"]) if asked else None, *(c.cached for c in children)) if flag is not None
-    ]
+    own = [bool(asked["cached"])] if asked else []
+    flags = [*own, *(child.cached for child in children if child.cached is not None)]
     row = Row(
         kind=step["kind"] if step["kind"] in KINDS else "other",
         name=step["name"],

@@ -45,9 +45,8 @@ def _grow(tree: Tree, row: Row) -> None:
         for place, (label, text) in enumerate(row.did):
             line.append(f"  {clip(row.said(label, text))}", "" if label else "dim" if place else "default")
     branch = tree.add(line)
-    for label, text in (
-        row.did if row.kind in ("module", "retrieval") or (row.kind == "branch" and row.children) else ()
-    ):
+    has_lines = row.kind in ("module", "retrieval") or (row.kind == "branch" and row.children)
+    for label, text in row.did if has_lines else ():
         branch.add(_told(row, label, text))
     if row.is_note:
         branch.add(Text(clip(row.gist()), style="yellow"))
