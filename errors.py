@@ -12,11 +12,12 @@ _SECRET_NAME = re.compile(
     re.IGNORECASE,
 )
 # Shapes of keys that providers echo back in their error messages, whole or shortened; words have no digits in them, and
-# what follows "bearer" or "basic" is a key within a header alone.
+# what follows "bearer" or "basic" is a key within a header alone. And passwords in addresses.
 _SECRET_SHAPE = re.compile(
     r"\b(?:sk|pk|gsk|xai|hf|ghp|gho)[-_](?=[\w.-]{0,99}[\d*])[\w*.-]{8,}|\bAIza[\w*-]{20,}"
     r"|(?P<header>\bauthorization[\"']{0,2}\s{0,3}[:=]\s{0,3}[\"']{0,2}(?:(?:bearer|basic)\s{1,3})?)[^\s\"']+"
-    r"|(?P<scheme>\bbearer\s{1,3})(?=\S{0,99}\d)\S{16,}",
+    r"|(?P<scheme>\bbearer\s{1,3})(?=\S{0,99}\d)\S{16,}"
+    r"|(?P<user>://[^\s/:@]{0,99}:)[^\s/@]{1,99}(?=@)",
     re.IGNORECASE,
 )
 # Environment variables that hold a key although their names do not show it: options name them.
@@ -86,8 +87,9 @@ def masked(text: str, known: Iterable[str]) -> str:
     text = without(text, known)
     low = text.lower()
     # The pattern is slow over long texts, and nearly none of them holds a beginning of what it finds.
-    return _SECRET_SHAPE.sub(_hidden, text) if any(hint in low for hint in _HINTS) else text
+    hinted = any(hint in low for hint in _HINTS) or ("://" in low and "@" in low)
+    return _SECRET_SHAPE.sub(_hidden, text) if hinted else text
 
 
 def _hidden(match: re.Match[str]) -> str:
-    return (match["header"] or match["scheme"] or "") + _MASK
+    return (match["header"] or match["scheme"] or match["user"] or "") + _MASK

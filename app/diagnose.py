@@ -48,7 +48,8 @@ def diagnose(
     from ..optimizers.evaluation.run import runs_of
     from .views.diagnosis import counts_view, list_view
 
-    found = [diagnose_run(run, metric, threshold) for path in runs for run in runs_of(path)]
+    given = {run.path.resolve(): run for path in runs for run in runs_of(path)}  # each once
+    found = [diagnose_run(run, metric, threshold) for run in given.values()]
     categories = list(
         dict.fromkeys(name for each in found for scored in each.run.scored() for name in scored.categories)
     )

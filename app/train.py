@@ -90,10 +90,12 @@ def revelator(
     from ..optimizers.tuning.revelator import train_revelator
     from ..optimizers.tuning.skills import stage_of
 
-    folder(out)
     settings = LoraSettings(rank=rank, alpha=2 * rank, learning_rate=learning_rate, seed=seed)
+    for skill in skills or ():
+        stage_of(skill)
     if data is not None and not data.is_dir():
         raise AspectragError(f"--data: there is no folder {data}")
+    folder(out)  # nothing is made before the rest is known to be right
 
     def told(skill: str, where: Path) -> None:
         _, stage = stage_of(skill)

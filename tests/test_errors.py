@@ -19,12 +19,19 @@ def test_names_of_other_things(name):
         "key sk-ab***********xyz is wrong",
         "Authorization: Bearer abc.def-ghi",
         "hf_AbCdEfG0hIjKl",
+        "cannot reach http://me:xyz@host:8000/v1",
+        "postgresql+psycopg://:xyz@db",
     ],
 )
 def test_keys_are_masked_by_their_shape(text):
     assert "***" in redact(text, {})
     for part in ("AbC_123456789", "abc.def-ghi", "AbCdEfG0hIjKl", "xyz"):
         assert part not in redact(text, {})
+
+
+@pytest.mark.parametrize("text", ["http://host:8000/a@b", "https://me@host/x", "see http://a:b or write to c@d"])
+def test_addresses_without_a_password_stay(text):
+    assert redact(text, {}) == text
 
 
 def test_secrets_of_the_environment_are_masked_and_short_ones_left():

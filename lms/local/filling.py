@@ -83,7 +83,7 @@ def _choose(model: LocalModel, name: LocalName, slot: Slot, answers: Sequence[An
     for answer, exact in zip(answers, model.choose(name, prompts, options), strict=True):
         chances = [round(chance, _DIGITS) for chance in exact]
         label = picked(slot, chances, answer.asked, threshold)
-        answer.probabilities[slot.name] = dict(zip(map(_key, slot.labels or ()), chances, strict=True))
+        answer.probabilities[slot.name] = dict(zip(_keys(slot.labels or ()), chances, strict=True))
         # A label is short, and half of one says nothing: it may go beyond the limit.
         answer.text += compact(label)
         answer.ids += tokens(model.tokenizer, compact(label))
@@ -107,5 +107,7 @@ def _decoded(tokenizer: Any, ids: list[int]) -> str:
     return tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
 
 
-def _key(label: Any) -> str:
-    return label if isinstance(label, str) else compact(label)
+def _keys(labels: Sequence[Any]) -> list[str]:
+    """Labels as they are read; as JSON where two, such as 1 and "1", read alike."""
+    plain = [label if isinstance(label, str) else compact(label) for label in labels]
+    return plain if len(set(plain)) == len(plain) else [compact(label) for label in labels]

@@ -9,6 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+_SEEDS = 2**64  # as many as torch knows
+
 
 @dataclass(frozen=True)
 class Draw:
@@ -28,7 +30,7 @@ class Draw:
 
     def generator(self) -> torch.Generator:
         """A source of chance."""
-        return torch.Generator().manual_seed(secrets.randbits(31) if self.seed is None else self.seed)
+        return torch.Generator().manual_seed((secrets.randbits(31) if self.seed is None else self.seed) % _SEEDS)
 
 
 @dataclass
@@ -67,7 +69,9 @@ class Written:
             scores = held
         if not self.draw.temperature:
             return int(scores.argmax())
-        chances, order = torch.softmax(scores / self.draw.temperature, 0).sort(descending=True)
+        # From the best score down, and with room for what a temperature near 0 makes of it.
+        heated = (scores - scores.max()).double() / self.draw.temperature
+        chances, order = torch.softmax(heated, 0).sort(descending=True)
         chances[chances.cumsum(0) - chances >= self.draw.top_p] = 0
         return int(order[torch.multinomial(chances, 1, generator=self._chance)])
 

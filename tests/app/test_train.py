@@ -51,3 +51,4 @@ def test_what_cannot_be_is_one_line(given, message, run, store, tmp_path):
     assert code == 1
     assert message in err
     assert err.strip().splitlines()[-1].startswith("aspectrag: ")
+    assert not any((tmp_path / "out").glob("*"))

@@ -117,8 +117,16 @@ def test_choices_are_drawn_above_temperature_0(lm):
     assert drawn(seed=1) == drawn(seed=1)
     assert len({drawn(seed=seed) for seed in range(30)}) > 1
     assert len({drawn() for _ in range(30)}) > 1
-    coldest = lm.engine.complete(request(lm, "a?", schema, temperature=1e-4))
-    assert coldest.text == lm.engine.complete(request(lm, "a?", schema)).text
+    for temperature in (1e-4, 1e-310):
+        coldest = lm.engine.complete(request(lm, "a?", schema, temperature=temperature))
+        assert coldest.text == lm.engine.complete(request(lm, "a?", schema)).text
+
+
+def test_labels_that_read_alike_have_a_probability_each(lm):
+    schema = {"type": "object", "properties": {"n": {"enum": [1, "1"]}}}
+    chances = lm.engine.complete(request(lm, "a?", schema)).provider_data["probabilities"]["n"]
+    assert set(chances) == {"1", '"1"'}
+    assert sum(chances.values()) == pytest.approx(1, abs=1e-4)
 
 
 class Side(pydantic.BaseModel):
