@@ -7,10 +7,10 @@
 
 DATA holds a folder per benchmark with ``tune.jsonl``, which is learnt from, and ``dev.jsonl``, which is measured on.
 All are trained by one ``aspectrag train revelator``, whose minutes and memory are told; killed, the same command goes
-on, and tells those of what was left. What
-``benchmarks/compile.py`` measured of the embedded model stands beside it, on the first of the same examples. Out of
-distribution are the package's own labelled examples, which no benchmark holds, and bamboogle for the router. Results go
-to ``results/revelator/``, one file for each skill, and ``results/revelator.json``.
+on, and tells those of what was left, beside the minutes of learning of all. What ``benchmarks/compile.py`` measured of
+the embedded model stands beside it, on the first of the same examples. Out of distribution are the package's own
+labelled examples, which no benchmark holds, and for the router bamboogle, all complex, and asqa, all single-step.
+Results go to ``results/revelator/``, one file for each skill, and ``results/revelator.json``.
 """
 
 import argparse
@@ -45,6 +45,7 @@ from measure import RESULTS, interval, machine, mean_interval, save, write
 REPORTS = RESULTS / "revelator"
 # Examples to measure on, beside the whole dev file of the classifier.
 MEASURED = {"classifier": 400, "router": 520, "relevance": 600, "ending": 600, "decomposer": 195, "refiner": 300}
+UNLIKE = ("bamboogle", "asqa")
 OWN = Path(__file__).parents[1] / "data" / "demo" / "examples"
 
 
@@ -70,9 +71,10 @@ def trained(skill: str, args: argparse.Namespace) -> dict[str, Any]:
     card = read_card(args.work / skill)
     size = (args.work / skill / "adapter_model.safetensors").stat().st_size
     together = ujson.loads((args.work / "training.json").read_text())
+    learning = sum(read_card(args.work / each).training["seconds"] for each in together["skills"])
     return {
         **card.training,
-        "together": together,
+        "together": {**together, "learning_minutes": round(learning / 60, 1)},
         "megabytes": round(size / 1e6, 2),
         "thresholds": dict(card.thresholds),
     }
@@ -115,9 +117,10 @@ def measured(skill: str, args: argparse.Namespace) -> dict[str, Any]:
         (output,) = predictor_of(skill).signature.output_fields
         results["own examples"] = scored(skill, lm, _own(skill, output), label_of(output))
     if skill == "router":
-        asked = [(q, route_of(q)) for q in load_benchmark("bamboogle", "dev", store=args.data).questions]
-        examples = [dspy.Example(question=q.question, route=route).with_inputs("question") for q, route in asked]
-        results["bamboogle"] = scored(skill, lm, examples, label_of("route"))
+        for name in UNLIKE:
+            asked = [(q, route_of(q)) for q in load_benchmark(name, "dev", store=args.data).questions]
+            examples = [dspy.Example(question=q.question, route=route).with_inputs("question") for q, route in asked]
+            results[name] = scored(skill, lm, examples, label_of("route"))
     return results
 
 

@@ -127,3 +127,10 @@ def test_nothing_that_was_said_acts(browser, hostile_file):
 def test_it_fits_a_phone(page):
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_without_scripts_every_metric_is_there_to_read(browser, file):
+    with reading(browser, file, java_script_enabled=False) as page:
+        assert page.locator(".metric:visible").count() == page.locator(".metric").count() > 1
+        assert not page.locator("#metric").is_visible()
+        assert page.get_by_text("This part needs JavaScript").is_visible()
