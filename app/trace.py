@@ -25,7 +25,7 @@ def show(file: File, question: Asked = None) -> None:
 
     Examples:
       aspectrag trace show trace.json
-      aspectrag trace show runs/demo/han --question demo:q01
+      aspectrag trace show runs/demo/han --question demo:q20
     """
     from ..programs.showing.tree import whole_view
 
@@ -46,7 +46,7 @@ def html(
 
     Examples:
       aspectrag trace html trace.json --out trace.html
-      aspectrag trace html runs/demo/han --question demo:q01 --out q01.html
+      aspectrag trace html runs/demo/han --question demo:q20 --out q20.html
     """
     from ..programs.showing.traces import trace_page
 
@@ -73,7 +73,7 @@ def diff(
 
     Examples:
       aspectrag trace diff before.json after.json
-      aspectrag trace diff runs/demo/rag runs/demo/han --question demo:q01 --html diff.html
+      aspectrag trace diff runs/demo/rag runs/demo/han --question demo:q20 --html diff.html
     """
     from ..programs.showing.difference_tree import difference_view
     from ..programs.showing.differences import difference_page

@@ -12,7 +12,6 @@ from aspectrag.app import cli
 from aspectrag.data import Passage, index
 from aspectrag.data.index import build
 from aspectrag.lms import scripted_lm
-from aspectrag.programs import Rag
 from fakes import by_fields
 from mlflow_stores import missing, store
 from sybil import Sybil
@@ -33,7 +32,7 @@ def test_examples_run_one_after_another(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(lms, "load", lambda name: scripted_lm(by_fields()), raising=False)
     examples = list(Sybil([PythonCodeBlockParser()]).parse(page).examples())
-    assert examples or page.parent.name == "api"
+    assert examples or page.parent.name == "api" or page.name == "numbers.md"
     if "connect(" not in page.read_text(encoding="utf-8"):
         for example in examples:
             example.evaluate()
@@ -61,8 +60,8 @@ def test_examples_of_the_readme_run(tmp_path, monkeypatch):
     built = build([Passage("1", "Coal", "Coal is cheap.")], "my-index", "bm25")
     monkeypatch.setattr(lms, "load", lambda name: lm, raising=False)
     monkeypatch.setattr(lms, "fetch", lambda name: name, raising=False)
-    monkeypatch.setattr(index, "open_index", lambda folder, encoder: built)
-    names = {"index": built, "lm": lm, "other": Rag(None, built)}
+    monkeypatch.setattr(index, "open_index", lambda folder: built)
+    names = {"index": built}
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     run = [block for block in blocks if not any(word in block for word in NOT_HERE)]
     assert len(blocks) - len(run) == len(NOT_HERE)
