@@ -24,23 +24,21 @@ def work_folder(out: Path) -> Path:
     """The folder within ``out`` for what models are asked for; both are made.
 
     Raises:
-        AspectragError: ``out`` is a file, or the folder that it would be in does not exist.
+        AspectragError: ``out`` is a file.
     """
     folder(out)
     return folder(out / "work")
 
 
 def folder(path: Path) -> Path:
-    """Make a folder in one that exists.
+    """Make a folder, and those that it is in.
 
     Raises:
-        AspectragError: It is a file, or there is none that it could be in.
+        AspectragError: It is a file, or in one.
     """
-    if path.exists() and not path.is_dir():
-        raise AspectragError(f"--out: {path} is a file; give a folder")
-    if not path.resolve().parent.is_dir():
-        raise AspectragError(f"--out: the folder {path.parent} does not exist")
-    path.mkdir(exist_ok=True)
+    if file := next((each for each in (path, *path.parents) if each.is_file()), None):
+        raise AspectragError(f"--out: {file} is a file; give a folder")
+    path.mkdir(parents=True, exist_ok=True)
     return path
 
 

@@ -303,7 +303,7 @@ def test_unusable_questions_are_told_in_one_line(run, model, tmp_path):
     code, _, err = run("nfqa", source, "--out", tmp_path / "o")
     assert (code, err) == (1, "aspectrag: none of the 21 questions is non-factoid, by type and by form\n")
     assert "is a file" in run("nfqa", source, "--out", source)[2]
-    assert "does not exist" in run("nfqa", source, "--out", tmp_path / "a" / "b")[2]
+    assert "src.jsonl is a file" in run("nfqa", source, "--out", source / "b")[2]
 
 
 def test_help_teaches(run):
