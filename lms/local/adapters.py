@@ -74,7 +74,8 @@ class Adapters:
                     self._model = peft.PeftModel.from_pretrained(self._base.model, str(folder), adapter_name=name)
                 else:
                     self._model.load_adapter(str(folder), adapter_name=name)
-                known = peft.get_peft_model_state_dict(self._model, adapter_name=name)
+                # Told not to look for embeddings, it does not look for the base on the hub either.
+                known = peft.get_peft_model_state_dict(self._model, adapter_name=name, save_embedding_layers=False)
         except Exception as error:  # of peft and of torch, of many kinds
             raise BrokenError(_unusable(folder, first_line(error))) from error
         # peft takes what fits, and leaves the rest as chance has it.

@@ -245,7 +245,7 @@ def _written(model: Any, opened: Any, out: Path, card: Card) -> None:
     from safetensors.torch import save_file
 
     weights = {name: value.detach().cpu().to(torch.float16).contiguous()
-               for name, value in get_peft_model_state_dict(model).items()}  # fmt: skip
+               for name, value in get_peft_model_state_dict(model, save_embedding_layers=False).items()}  # fmt: skip
     if not all(bool(value.isfinite().all()) for value in weights.values()):
         raise AspectragError("the training diverged: lower the learning rate, and give another folder")
     config = model.peft_config["default"]

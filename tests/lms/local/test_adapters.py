@@ -1,5 +1,6 @@
 """Adapters that do not fit are refused, and leave base and others as they were."""
 
+import json
 import pickle
 import shutil
 
@@ -40,6 +41,17 @@ def foreign(_):
 
 def no_numbers(weights):
     return {name: value * float("nan") for name, value in weights.items()}
+
+
+def test_the_base_is_not_looked_for_on_the_hub(base, adapters, tmp_path, monkeypatch):
+    folder = tmp_path / "named"
+    shutil.copytree(adapters[0], folder)
+    config = json.loads((folder / "adapter_config.json").read_text())
+    (folder / "adapter_config.json").write_text(json.dumps({**config, "base_model_name_or_path": "smollm2"}))
+    monkeypatch.setattr(
+        "peft.utils.save_and_load.check_file_exists_on_hf_hub", lambda *_: pytest.fail("the hub was asked")
+    )
+    assert asked(LocalModel(str(base), "cpu"), folder)
 
 
 @pytest.mark.parametrize("change", [other_shape, renamed, halved, foreign, no_numbers])
