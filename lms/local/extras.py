@@ -32,14 +32,14 @@ def needed(name: str) -> Any:
 
 @contextmanager
 def quiet_loading() -> Iterator[None]:
-    """Keep away the bars that transformers shows while it loads a model, and what it has to say to peft."""
+    """Keep away the bars of transformers and the warnings of peft: what does not fit is refused in our words."""
     from transformers.utils import logging
 
     shown = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)
+            warnings.simplefilter("ignore")
             yield
     finally:
         if shown:
