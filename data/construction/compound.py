@@ -16,7 +16,8 @@ from .words import FUNCTION_WORDS, QUESTION_MARKS, tokens
 
 LEAST, MOST = 2, 4
 SEPARATOR = " && "
-_JOINTS = ("Also,", "And", "and also", "")
+# The last two make one sentence of all.
+_JOINTS = ("Also,", "And", "and also", "", ", and", " and")
 
 
 @dataclass(frozen=True)
@@ -119,18 +120,41 @@ def as_question(text: str) -> str:
     return text if text.endswith(QUESTION_MARKS) else text.rstrip(".") + "?"
 
 
+def as_typed(question: str) -> str:
+    """A question as it is typed in haste: in small letters, without a mark.
+
+    Example:
+        >>> as_typed("Who got the first Nobel prize?")
+        'who got the first nobel prize'
+    """
+    return question.lower().rstrip("".join(QUESTION_MARKS)).rstrip()
+
+
 def join_verbatim(questions: Sequence[str], joint: str = "Also,") -> str:
-    """Ask questions one after the other, as they stand: what needs no model, and loses nothing.
+    """Ask questions one after the other, in their own words: what needs no model, and loses nothing.
+
+    Args:
+        questions: Two or more, each with its mark.
+        joint: What stands before the last; one that begins with a comma or a blank makes one sentence of them.
 
     Example:
         >>> join_verbatim(["Where is it?", "Who built it?", "When was it built?"])
         'Where is it? Who built it? Also, when was it built?'
+        >>> join_verbatim(["Where is it?", "Who built it?", "When was it built?"], ", and")
+        'Where is it, who built it, and when was it built?'
     """
     *before, last = questions
-    word = last.split(" ", 1)[0]
-    if joint and word.casefold() in FUNCTION_WORDS:  # a name keeps its capital
-        last = last[:1].lower() + last[1:]
-    return " ".join([*before, f"{joint} {last}".strip()])
+    last = f"{joint} {_running(last) if joint else last}"
+    if joint.startswith((",", " ")):
+        first, *more = (each.rstrip("".join(QUESTION_MARKS)) for each in before)
+        return ", ".join([first, *map(_running, more)]) + last
+    return " ".join([*before, last.strip()])
+
+
+def _running(question: str) -> str:
+    """As it goes on within a sentence; a name keeps its capital."""
+    word = question.split(" ", 1)[0]
+    return question[:1].lower() + question[1:] if word.casefold() in FUNCTION_WORDS else question
 
 
 def from_singles(questions: Sequence[dspy.Example], rounds: int = 1, seed: int = 0) -> list[dspy.Example]:

@@ -1,5 +1,6 @@
 """What a small model is taught: the control stages of the methods, each from the questions that its recipe names."""
 
+import random
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Any
 import dspy
 
 from ...data.benchmarks.loading import load
-from ...data.construction.compound import from_singles
+from ...data.construction.compound import as_typed, from_singles
 from ...data.construction.gathering import Measured, gathered, indexed, measured
 from ...data.construction.relevance import relevance
 from ...data.construction.revelator import BUILDERS, route_of, router
@@ -28,6 +29,7 @@ SKILLS = tuple(steering.SKILLS)
 # Sets beside those of the recipe: compound questions are made of their single ones, passages judged for them.
 _MORE = {"decomposer": ("squad", "triviaqa"), "relevance": ("triviaqa",)}
 _ROUNDS = 4
+_HASTY = 0.25
 _HELD_OUT = 0.1
 
 
@@ -113,6 +115,7 @@ def _records(skill: str, store: Path, seed: int, others: Measured) -> dict[str, 
     learn = source.learn
     if skill in ("router", "decomposer"):
         learn = learn + apart(from_singles(learn, _ROUNDS, seed), source.measure, titles=True)
+        learn = [_hasty(question, seed) for question in learn]
     shared = split(learn, {"learn": 1 - _HELD_OUT, "held_out": _HELD_OUT}, seed, route_of)
     stage = STAGES[skill]
     kept = {known for question in source.measure for kind, known in marks(question) if kind == "passage"}
@@ -123,6 +126,12 @@ def _records(skill: str, store: Path, seed: int, others: Measured) -> dict[str, 
             part: [stage.example(record) for record in _built(skill, questions, passages, index, seed)]
             for part, questions in shared.items()
         }
+
+
+def _hasty(question: dspy.Example, seed: int) -> dspy.Example:
+    """The question, one in four as it is typed in haste: no way shall be told by the capitals of the set it is from."""
+    hasty = random.Random(f"{seed} {question.id}").random() < _HASTY
+    return question.copy(question=as_typed(question.question)) if hasty else question
 
 
 def _built(

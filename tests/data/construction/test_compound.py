@@ -6,6 +6,7 @@ from aspectrag.data.construction.compound import (
     Group,
     Part,
     as_question,
+    as_typed,
     compound_record,
     from_singles,
     groups,
@@ -64,15 +65,22 @@ def test_single_questions_become_compound_ones_several_times_each_time_others():
     assert len(set(parts)) == len(parts)
     for each in often:
         assert route_of(each) == "compound"
-        assert all(part["question"].lower() in each.question.lower() for part in each.sub_questions)
+        assert all(part["question"].lower().rstrip("?") in each.question.lower() for part in each.sub_questions)
     assert len({each.question.rpartition("? ")[2].partition(" ")[0] for each in often}) > 2  # joined in several ways
+    assert {each.question.count("?") == 1 for each in often} == {True, False}
     assert from_singles([single(1), single(2, "Bonn")]) == []
 
 
 def test_joining_as_they_stand():
     assert as_question(" who  won. ") == "Who won?"
     assert as_question("谁赢了？") == "谁赢了？"
-    assert join_verbatim(["Who won?", "Ulm lost when?"]) == "Who won? Also, Ulm lost when?"
+    assert as_typed("Who won？") == "who won"
+    assert as_typed(as_question("who won")) == "who won"
+    asked = ["Who won?", "Ulm lost when?", "Where was it?"]
+    assert join_verbatim(asked[:2]) == "Who won? Also, Ulm lost when?"
+    assert join_verbatim(asked, "") == "Who won? Ulm lost when? Where was it?"
+    assert join_verbatim(asked, ", and") == "Who won, Ulm lost when, and where was it?"
+    assert join_verbatim(asked[:2], " and") == "Who won and Ulm lost when?"
 
 
 def test_the_record_reads_back_as_a_compound_question():
