@@ -38,7 +38,7 @@ class Plan:
 PLANS: Mapping[str, Plan] = {
     "classifier": Plan(3000, 2.0),
     "router": Plan(2200, 2.0),
-    "relevance": Plan(2700, 1.5),
+    "relevance": Plan(1600, 1.5),
     "ending": Plan(1400, 2.0),
     "decomposer": Plan(550, 3.0),
     "refiner": Plan(790, 2.0),

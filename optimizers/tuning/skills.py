@@ -26,8 +26,8 @@ from ..compiling.recipes import recipe
 
 # The recipe of a skill names its stage, and the questions that it is learnt from.
 SKILLS = tuple(steering.SKILLS)
-# Sets beside those of the recipe: compound questions are made of their single ones, passages judged for them.
-_MORE = {"decomposer": ("squad", "triviaqa"), "relevance": ("triviaqa",)}
+# Single questions that more compound ones are made of.
+_MORE = {"decomposer": ("squad", "triviaqa")}
 _ROUNDS = 4
 _HASTY = 0.25
 _HELD_OUT = 0.1
