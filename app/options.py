@@ -34,8 +34,8 @@ Role = Annotated[
 Profile = Annotated[
     str | None,
     typer.Option(
-        help="Small tuned models for the stages that steer a question: revelator (those of the package, once it has "
-        "any), a folder made by 'aspectrag train revelator', or none. --role and the profile file go before.",
+        help="Small tuned models for the stages that steer a question: revelator (those of the package), a folder made "
+        "by 'aspectrag train revelator', or none. --role and the profile file go before.",
         show_default="revelator, beside the embedded model where [train] is installed",
     ),
 ]
