@@ -18,6 +18,8 @@ SHIPPED = adapters("revelator")
 @pytest.mark.parametrize("skill", SHIPPED)
 def test_each_is_small_measured_and_belongs_to_the_packages_base(skill):
     found = find(SHIPPED[skill])
+    assert found.folder is not None
+    assert found.card is not None
     assert skill == found.card.skill
     assert (found.base, found.card.base["sha256"]) == (smollm2.NAME, smollm2.SHA256)
     assert (found.folder / WEIGHTS).stat().st_size < 10_000_000
