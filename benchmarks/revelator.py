@@ -183,10 +183,17 @@ def rows() -> list[dict[str, Any]]:
             )
             table.append({
                 "skill": skill, "on": part, "n": each["n"], "metric": report["metric"], "small model": each["score"],
-                "macro-F1": each.get("macro_f1", ""), "exactly": each.get("split_exactly", ""), **beside,
-                "s each": each["seconds_each"],
+                "macro-F1": each.get("macro_f1", ""), "weighted F1": _weighted(each),
+                "exactly": each.get("split_exactly", ""), **beside, "s each": each["seconds_each"],
             })  # fmt: skip
     return table
+
+
+def _weighted(result: dict[str, Any]) -> str:
+    """F1 of the classes, each as often as it is there."""
+    classes = result.get("classification", {}).get("classes", {}).values()
+    known = sum(each["support"] for each in classes)
+    return f"{sum(each['f1'] * each['support'] for each in classes) / known:.3f}" if known else ""
 
 
 def _of(report: dict[str, Any], side: str) -> str:

@@ -16,6 +16,7 @@ from .words import FUNCTION_WORDS, QUESTION_MARKS, tokens
 
 LEAST, MOST = 2, 4
 SEPARATOR = " && "
+_MARKS = "".join(QUESTION_MARKS)
 # The last two make one sentence of all.
 _JOINTS = ("Also,", "And", "and also", "", ", and", " and")
 
@@ -127,7 +128,7 @@ def as_typed(question: str) -> str:
         >>> as_typed("Who got the first Nobel prize?")
         'who got the first nobel prize'
     """
-    return question.lower().rstrip("".join(QUESTION_MARKS)).rstrip()
+    return question.lower().rstrip(_MARKS).rstrip()
 
 
 def join_verbatim(questions: Sequence[str], joint: str = "Also,") -> str:
@@ -146,7 +147,7 @@ def join_verbatim(questions: Sequence[str], joint: str = "Also,") -> str:
     *before, last = questions
     last = f"{joint} {_running(last) if joint else last}"
     if joint.startswith((",", " ")):
-        first, *more = (each.rstrip("".join(QUESTION_MARKS)) for each in before)
+        first, *more = (each.rstrip(_MARKS) for each in before)
         return ", ".join([first, *map(_running, more)]) + last
     return " ".join([*before, last.strip()])
 
