@@ -46,6 +46,8 @@ REPORTS = RESULTS / "revelator"
 # Examples to measure on, beside the whole dev file of the classifier.
 MEASURED = {"classifier": 400, "router": 520, "relevance": 600, "ending": 600, "decomposer": 195, "refiner": 300}
 UNLIKE = ("bamboogle", "asqa")
+# Whose choices are timed.
+TIMED = ("router", "classifier")
 OWN = Path(__file__).parents[1] / "data" / "demo" / "examples"
 
 
@@ -131,7 +133,7 @@ def _own(skill: str, output: str) -> list[dspy.Example]:
 
 def latency(args: argparse.Namespace) -> dict[str, Any]:
     """Seconds of one choice on a question of 60 tokens with nothing else going on; and where the adapter changes."""
-    lms = {skill: load(f"local/{args.work / skill}", cache=False) for skill in ("router", "classifier")}
+    lms = {skill: load(f"local/{args.work / skill}", cache=False) for skill in TIMED}
     words = (
         "which of the two rivers that meet below the old town carries more water in a dry year and why does the other "
     )
@@ -148,8 +150,8 @@ def latency(args: argparse.Namespace) -> dict[str, Any]:
 
     for skill in stages:
         asked(skill, 0)
-    alone = [asked("router", number) for number in range(1, 31)]
-    turns = [asked(("router", "classifier")[number % 2], number) for number in range(31, 61)]
+    alone = [asked(TIMED[0], number) for number in range(1, 31)]
+    turns = [asked(TIMED[number % 2], number) for number in range(31, 61)]
     return {"one choice": interval(alone), "one choice, another adapter each time": interval(turns)}
 
 
@@ -221,7 +223,7 @@ def main() -> None:
             report = {"machine": machine(), "skill": skill, "metric": recipe(skill).metric, "training": training,
                       "results": measured(skill, args)}  # fmt: skip
             save(f"revelator/{skill}", report)
-        if {"router", "classifier"} <= set(args.skills):
+        if all((args.work / skill).is_dir() for skill in TIMED):
             save("revelator_latency", {"machine": machine(), "seconds": latency(args)})
     if args.ship:
         ship(args)
